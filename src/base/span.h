@@ -1,0 +1,47 @@
+/* Borrowed bytes: the pair (pointer, length) that everything else passes
+ * around. A span never owns; whoever made it says how long it lives.
+ *
+ *     struct tb_span name = TB_SPAN("payload");
+ *     if (tb_span_equal(key, name)) ...
+ */
+#ifndef TB_SPAN_H
+#define TB_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tb_span {
+    const uint8_t *ptr; /* may be NULL when len is 0 */
+    size_t len;         /* bytes */
+};
+
+/* A span over a string literal, without its terminating zero. */
+#define TB_SPAN(literal)                                                       \
+    ((struct tb_span){(const uint8_t *)("" literal), sizeof(literal) - 1})
+
+/* A span over a zero-terminated string; NULL gives an empty span. */
+struct tb_span tb_span_of(const char *text);
+
+/* The part of `text` from byte `from` on; `from` <= `text.len`. */
+struct tb_span tb_span_from(struct tb_span text, size_t from);
+
+bool tb_span_equal(struct tb_span a, struct tb_span b);
+
+/* Negative, 0 or positive, as memcmp; a prefix sorts before what it begins.
+ * On UTF-8 this is the order of code points. */
+int tb_span_compare(struct tb_span a, struct tb_span b);
+
+bool tb_span_starts_with(struct tb_span text, struct tb_span prefix);
+bool tb_span_ends_with(struct tb_span text, struct tb_span suffix);
+
+/* Does `part` occur in `text`? An empty part does. */
+bool tb_span_contains(struct tb_span text, struct tb_span part);
+
+/* How many bytes `a` and `b` have in common from their beginning. */
+size_t tb_span_common_prefix(struct tb_span a, struct tb_span b);
+
+/* Returns how often `byte` occurs in `text`. */
+size_t tb_span_count(struct tb_span text, uint8_t byte);
+
+#endif
