@@ -1,0 +1,54 @@
+/* Bytes in: a file, standard input, or either of them compressed.
+ *
+ * "-" is standard input. What begins with gzip's or zstd's magic number is
+ * decompressed while it is read (all members or frames), whatever the file is
+ * called. Reads in pieces, never maps: a file that shrinks meanwhile is an
+ * error, not a signal. EINTR and short reads are handled.
+ */
+#ifndef TB_INPUT_H
+#define TB_INPUT_H
+
+#include "status.h"
+
+struct tb_input; /* one thread at a time, but for tb_input_read_at */
+
+/* `path` is copied. TB_ERR_NOT_FOUND or TB_ERR_IO with the reason. */
+TB_NODISCARD tb_status tb_input_open(const char *path, struct tb_input **input,
+                                     struct tb_error *error);
+
+/* Reads up to `size` bytes; `*len` is 0 at the end and only there. */
+TB_NODISCARD tb_status tb_input_read(struct tb_input *input, uint8_t *bytes,
+                                     size_t size, size_t *len,
+                                     struct tb_error *error);
+
+/* Is it a plain file, so that tb_input_read_at works? */
+bool tb_input_is_seekable(const struct tb_input *input);
+
+/* From now on keeps a copy of all that is read in an unlinked temporary file
+ * ($TMPDIR or /tmp), so that tb_input_read_at works for a pipe or compressed
+ * input too. Nothing may have been read before; nothing happens when the
+ * input is seekable. */
+TB_NODISCARD tb_status tb_input_keep(struct tb_input *input,
+                                     struct tb_error *error);
+
+/* Reads exactly `size` bytes at `offset` of the uncompressed content; fewer
+ * being there is TB_ERR_CUT. Thread-safe, and does not move tb_input_read. */
+TB_NODISCARD tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,
+                                        uint8_t *bytes, size_t size,
+                                        struct tb_error *error);
+
+const char *tb_input_path(const struct tb_input *input);
+
+/* Bytes taken from the file so far, before decompression, and its size (0: not
+ * known), for progress. */
+uint64_t tb_input_bytes_done(const struct tb_input *input);
+uint64_t tb_input_bytes_total(const struct tb_input *input);
+
+/* XXH3-128 of all bytes that were read so far, uncompressed, as 32 hex
+ * digits. */
+void tb_input_fingerprint(const struct tb_input *input, char text[33]);
+
+/* NULL is accepted. */
+void tb_input_close(struct tb_input *input);
+
+#endif

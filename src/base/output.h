@@ -1,0 +1,39 @@
+/* Bytes out: whole or absent.
+ *
+ * A regular file is written beside its final name, synced, and renamed into
+ * place by tb_output_commit; until then the old file stands. Anything else
+ * ("-", a pipe, /dev/null) is written through. A name that ends in .gz or
+ * .zst is compressed.
+ */
+#ifndef TB_OUTPUT_H
+#define TB_OUTPUT_H
+
+#include "status.h"
+
+struct tb_output; /* one thread at a time */
+
+/* `path` is copied; "-" is standard output. */
+TB_NODISCARD tb_status tb_output_open(const char *path,
+                                      struct tb_output **output,
+                                      struct tb_error *error);
+
+/* TB_ERR_CLOSED when the reader of a pipe went away. */
+TB_NODISCARD tb_status tb_output_write(struct tb_output *output,
+                                       struct tb_span bytes,
+                                       struct tb_error *error);
+
+/* Flushes, syncs and renames. After success or failure only
+ * tb_output_close is allowed. */
+TB_NODISCARD tb_status tb_output_commit(struct tb_output *output,
+                                        struct tb_error *error);
+
+/* Is it written through (no regular file)? */
+bool tb_output_is_stream(const struct tb_output *output);
+
+/* Without a commit before, removes the temporary file. NULL is accepted. */
+void tb_output_close(struct tb_output *output);
+
+/* Do both paths lead to the same file? False when one does not exist. */
+bool tb_output_is_same_file(const char *a, const char *b);
+
+#endif
