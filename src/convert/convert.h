@@ -1,0 +1,77 @@
+/* The whole flow: trace -> session -> prompt -> tokens -> blocks -> rows.
+ *
+ *     struct tb_convert_options options = {.dialect = TB_DIALECT_NAT, ...};
+ *     struct tb_stats stats = {0};
+ *     status = tb_convert(&options, &stats, &error);
+ *     ... read the figures ...
+ *     tb_stats_release(&stats);
+ *
+ * Order, threads and memory are decided here and nowhere else.
+ */
+#ifndef TB_CONVERT_H
+#define TB_CONVERT_H
+
+#include "stats.h"
+#include "trace.h"
+
+typedef enum tb_lengths {
+    TB_LENGTHS_DEFAULT, /* nat: usage, telemetry: tokens */
+    TB_LENGTHS_USAGE,   /* the server's count leads where there is one */
+    TB_LENGTHS_TOKENS,  /* our count leads */
+} tb_lengths;
+
+typedef enum tb_session_prefix {
+    TB_SESSION_PREFIX_AUTO, /* with several inputs */
+    TB_SESSION_PREFIX_ALWAYS,
+    TB_SESSION_PREFIX_NEVER,
+} tb_session_prefix;
+
+struct tb_convert_progress {
+    const char *path;     /* input being read */
+    uint64_t bytes_done;  /* of all inputs, as stored */
+    uint64_t bytes_total; /* 0: not known */
+    uint64_t row_count;
+    double seconds;       /* since the start */
+};
+
+struct tb_convert_options {
+    tb_dialect_id dialect;
+    const char *const *inputs; /* paths, "-" for standard input */
+    size_t input_count;
+    const char *output;    /* NULL: tb_convert_output_path of the first input */
+    const char *tokenizer; /* NULL: inferred (nat) or the default (telemetry) */
+    uint32_t block_size;   /* tokens; 0: 128 for nat, 64 for telemetry */
+    uint64_t skip_requests;
+    uint64_t max_requests; /* UINT64_MAX: all */
+    bool has_delay;
+    uint64_t delay_ms; /* on each row of a session but its first */
+    tb_lengths lengths;
+    tb_session_prefix session_prefix;
+    bool is_compat; /* byte for byte what the Python converters write */
+    bool is_strict; /* anything lost: TB_ERR_VALUE and no output */
+    bool is_dry_run; /* no output, no meta file */
+    unsigned threads; /* 0: as many as there are cores */
+    /* Called now and then on the calling thread, may be NULL. Returning false
+     * stops the run with TB_ERR_INTERRUPTED and no output. */
+    bool (*on_progress)(void *context,
+                        const struct tb_convert_progress *progress);
+    void *context;
+    const char *command; /* how the run was asked for, for the meta file */
+};
+
+/* Converts. `stats` must be zero-initialised; it is filled as far as the run
+ * came, also on failure, and belongs to the caller. On failure no output is
+ * left behind. Statuses: TB_ERR_NOT_FOUND (input, tokenizer), TB_ERR_IO,
+ * TB_ERR_USAGE (output onto an input, ...), TB_ERR_EMPTY (no rows; not with
+ * is_compat), TB_ERR_VALUE (is_strict), TB_ERR_INTERRUPTED, TB_ERR_CLOSED,
+ * TB_ERR_UNSUPPORTED (tokenizer component), TB_ERR_MEMORY. */
+TB_NODISCARD tb_status tb_convert(const struct tb_convert_options *options,
+                                  struct tb_stats *stats,
+                                  struct tb_error *error);
+
+/* Where the rows of `input` go by default, in `path` (cut at `size`): the name
+ * without .gz or .zst and without its last extension, then _mooncake.jsonl;
+ * "-" for standard input. */
+void tb_convert_output_path(const char *input, char *path, size_t size);
+
+#endif

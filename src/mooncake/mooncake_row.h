@@ -1,0 +1,33 @@
+/* One row of mooncake JSONL, and its writer.
+ *
+ * A row is one call: how long its prompt and answer are, and which blocks of
+ * `block_size` tokens the prompt is made of. Fields in the order of
+ * docs/FORMATS.md; equal byte for byte to Python's json.dumps of that dict.
+ */
+#ifndef TB_MOONCAKE_ROW_H
+#define TB_MOONCAKE_ROW_H
+
+#include "buffer.h"
+
+struct tb_mooncake_row {
+    struct tb_span session_id;
+    bool has_agent_type; /* telemetry: agent_type stands second, */
+    struct tb_span agent_type;
+    uint64_t input_length;  /* tokens */
+    uint64_t output_length; /* tokens */
+    const uint64_t *hash_ids;
+    size_t hash_id_count;
+    bool has_priority; /* ... and priority after hash_ids */
+    bool is_priority_null;
+    struct tb_span priority;
+    bool has_timestamp;
+    uint64_t timestamp_ms;
+    bool has_delay;
+    uint64_t delay_ms;
+};
+
+/* Appends the row and a newline. All of it or nothing. */
+TB_NODISCARD tb_status tb_mooncake_row_write(const struct tb_mooncake_row *row,
+                                             struct tb_buffer *buffer);
+
+#endif

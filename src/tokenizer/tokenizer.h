@@ -1,0 +1,72 @@
+/* Tokenizers: from a file to an encoder, from text to ids.
+ *
+ * Exact means: the ids that Hugging Face `tokenizers` gives for the same
+ * tokenizer.json and text with add_special_tokens=False, for every text.
+ * Behaviour comes from the file alone. What the file asks for and is not
+ * built here is TB_ERR_UNSUPPORTED with the component's name.
+ *
+ *     TB_TRY(tb_tokenizer_open("llama/", &tokenizer, error));
+ *     TB_TRY(tb_encoder_new(tokenizer, &encoder));
+ *     TB_TRY(tb_encoder_encode(encoder, text, &tokens));
+ *     ...
+ *     tb_encoder_free(encoder);
+ *     tb_tokenizer_free(tokenizer);
+ */
+#ifndef TB_TOKENIZER_H
+#define TB_TOKENIZER_H
+
+#include "buffer.h"
+
+typedef uint32_t tb_token;
+
+/* Loaded once, read-only from then on, shared by all threads. */
+struct tb_tokenizer;
+
+/* Working memory and word cache for encoding; one per thread. */
+struct tb_encoder;
+
+/* Ids that grow. Zero-initialised is empty and ready. */
+struct tb_tokens {
+    tb_token *ids;
+    size_t count, capacity;
+};
+
+TB_NODISCARD tb_status tb_tokens_append(struct tb_tokens *tokens,
+                                        const tb_token *ids, size_t count);
+void tb_tokens_release(struct tb_tokens *tokens);
+
+/* Loads what `name` says: a tokenizer.json, a folder with one, "builtin" or
+ * "o200k_base", or a name in the Hugging Face cache (HF_HUB_CACHE, HF_HOME,
+ * ~/.cache/huggingface/hub), "org/model" with an optional "@revision". */
+TB_NODISCARD tb_status tb_tokenizer_open(const char *name,
+                                         struct tb_tokenizer **tokenizer,
+                                         struct tb_error *error);
+
+/* Loads the content of a tokenizer.json; `json` is not needed afterwards. */
+TB_NODISCARD tb_status tb_tokenizer_from_json(struct tb_span json,
+                                              struct tb_tokenizer **tokenizer,
+                                              struct tb_error *error);
+
+/* Where it came from: a path, or "built in". */
+const char *tb_tokenizer_origin(const struct tb_tokenizer *tokenizer);
+
+/* XXH3-128 of the file it was made from, 32 hex digits. */
+const char *tb_tokenizer_fingerprint(const struct tb_tokenizer *tokenizer);
+
+/* Number of ids, the largest id + 1. */
+uint32_t tb_tokenizer_vocab_size(const struct tb_tokenizer *tokenizer);
+
+/* NULL is accepted. No encoder may be left. */
+void tb_tokenizer_free(struct tb_tokenizer *tokenizer);
+
+TB_NODISCARD tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
+                                      struct tb_encoder **encoder);
+
+/* Appends the ids of `text` (valid UTF-8) to `tokens`. */
+TB_NODISCARD tb_status tb_encoder_encode(struct tb_encoder *encoder,
+                                         struct tb_span text,
+                                         struct tb_tokens *tokens);
+
+void tb_encoder_free(struct tb_encoder *encoder);
+
+#endif
