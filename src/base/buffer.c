@@ -57,8 +57,8 @@ tb_status tb_buffer_append_u64(struct tb_buffer *buffer, uint64_t value)
         digits[--at] = (uint8_t)('0' + value % 10);
         value /= 10;
     } while (value != 0);
-    return tb_buffer_append(
-        buffer, (struct tb_span){digits + at, sizeof(digits) - at});
+    return tb_buffer_append(buffer,
+                            (struct tb_span){digits + at, sizeof(digits) - at});
 }
 
 tb_status tb_buffer_printf(struct tb_buffer *buffer, const char *format, ...)

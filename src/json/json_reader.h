@@ -73,8 +73,8 @@ struct tb_json_reader {
     /* private */
     const uint8_t *at;
     const uint8_t *end;
-    const uint8_t *mark;     /* bytes from here on stay in the window */
-    tb_json_read_fn read;    /* NULL: all bytes are there */
+    const uint8_t *mark;  /* bytes from here on stay in the window */
+    tb_json_read_fn read; /* NULL: all bytes are there */
     void *context;
     struct tb_buffer window; /* of a stream */
     uint64_t end_offset;     /* offset of `end` in the input */

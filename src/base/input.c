@@ -1,0 +1,336 @@
+#include "input.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "decompress.h"
+#include "memory.h"
+
+enum {
+    RAW_SIZE = 1 << 18,  // bytes; first look, and compressed data
+    PIECE_MAX = 1 << 30, // macOS refuses reads above INT_MAX
+    HASH_ALIGNMENT = 64  // what XXH3_state_t asks for
+};
+
+struct tb_input {
+    char *path;
+    int fd;
+    int keep_fd;          // copy of what was read, or -1
+    uint64_t keep_len;    // bytes
+    uint64_t start;       // offset of the content in fd (standard input)
+    uint64_t bytes_done;  // taken from fd
+    uint64_t bytes_total; // 0: not known
+    bool is_regular;
+    bool is_at_end;                       // fd has no more
+    struct tb_decompressor *decompressor; // NULL: plain
+    uint8_t *raw;                         // bytes from fd, not yet used:
+    struct tb_span raw_left;
+    tb_status failed; // of the decompressor, given again and again
+    struct tb_error failure;
+    void *hash_memory;
+    XXH3_state_t *hash; // inside hash_memory, aligned
+};
+
+static tb_status fail_errno(const struct tb_input *input, tb_status status,
+                            const char *what, struct tb_error *error)
+{
+    tb_fail_errno(error, status, "%s", what);
+    tb_error_set_path(error, input->path);
+    return status;
+}
+
+static tb_status fail(const struct tb_input *input, tb_status status,
+                      const char *what, struct tb_error *error)
+{
+    tb_fail(error, status, "%s", what);
+    tb_error_set_path(error, input->path);
+    return status;
+}
+
+static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
+                         size_t *len, struct tb_error *error)
+{
+    *len = 0;
+    if (input->is_at_end)
+        return TB_OK;
+    ssize_t got;
+    do
+        got = read(input->fd, bytes, size < PIECE_MAX ? size : PIECE_MAX);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return fail_errno(input, TB_ERR_IO, "cannot read", error);
+    input->is_at_end = got == 0;
+    input->bytes_done += (uint64_t)got;
+    *len = (size_t)got;
+    return TB_OK;
+}
+
+static tb_status open_fd(struct tb_input *input, struct tb_error *error)
+{
+    if (strcmp(input->path, "-") == 0) {
+        input->fd = STDIN_FILENO;
+    } else {
+        do
+            input->fd = open(input->path, O_RDONLY | O_CLOEXEC);
+        while (input->fd < 0 && errno == EINTR);
+    }
+    if (input->fd < 0)
+        return fail_errno(input, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_IO,
+                          "cannot open", error);
+    struct stat info;
+    if (fstat(input->fd, &info) != 0)
+        return fail_errno(input, TB_ERR_IO, "cannot open", error);
+    if (S_ISDIR(info.st_mode))
+        return fail(input, TB_ERR_IO, "cannot read: it is a folder", error);
+    off_t start = S_ISREG(info.st_mode) ? lseek(input->fd, 0, SEEK_CUR) : -1;
+    if (start >= 0) {
+        input->is_regular = true;
+        input->start = (uint64_t)start;
+        if (info.st_size > start)
+            input->bytes_total = (uint64_t)(info.st_size - start);
+    }
+    return TB_OK;
+}
+
+// Reads enough to tell compressed data from plain.
+static tb_status look_inside(struct tb_input *input, struct tb_error *error)
+{
+    size_t have = 0, len;
+    do {
+        TB_TRY(read_fd(input, input->raw + have, RAW_SIZE - have, &len, error));
+        have += len;
+    } while (len > 0 && have < TB_COMPRESSION_MAGIC_LEN);
+    input->raw_left = (struct tb_span){input->raw, have};
+    tb_compression compression = tb_compression_of_magic(input->raw_left);
+    if (compression == TB_COMPRESSION_NONE)
+        return TB_OK;
+    if (tb_decompressor_new(compression, &input->decompressor) != TB_OK)
+        return fail(input, TB_ERR_MEMORY, "out of memory", error);
+    return TB_OK;
+}
+
+static tb_status alloc_parts(struct tb_input *input, const char *path)
+{
+    size_t path_size = strlen(path) + 1;
+    input->path = tb_memory_resize(NULL, path_size);
+    input->raw = tb_memory_resize(NULL, RAW_SIZE);
+    input->hash_memory =
+        tb_memory_resize(NULL, sizeof(XXH3_state_t) + HASH_ALIGNMENT);
+    if (!input->path || !input->raw || !input->hash_memory)
+        return TB_ERR_MEMORY;
+    memcpy(input->path, path, path_size);
+    uintptr_t address = (uintptr_t)input->hash_memory;
+    uintptr_t past = address % HASH_ALIGNMENT;
+    input->hash = (void *)((uint8_t *)input->hash_memory +
+                           (past ? HASH_ALIGNMENT - past : 0));
+    XXH3_INITSTATE(input->hash);
+    (void)XXH3_128bits_reset(input->hash);
+    return TB_OK;
+}
+
+tb_status tb_input_open(const char *path, struct tb_input **input,
+                        struct tb_error *error)
+{
+    struct tb_input *made = tb_memory_zeroed(1, sizeof(*made));
+    if (!made)
+        return tb_fail(error, TB_ERR_MEMORY, "out of memory");
+    made->fd = made->keep_fd = -1;
+    tb_status status = alloc_parts(made, path);
+    if (status != TB_OK)
+        tb_fail(error, status, "out of memory");
+    else
+        status = open_fd(made, error);
+    if (status == TB_OK)
+        status = look_inside(made, error);
+    if (status != TB_OK) {
+        tb_input_close(made);
+        return status;
+    }
+    *input = made;
+    return TB_OK;
+}
+
+static tb_status read_plain(struct tb_input *input, uint8_t *bytes, size_t size,
+                            size_t *len, struct tb_error *error)
+{
+    if (input->raw_left.len == 0)
+        return read_fd(input, bytes, size, len, error);
+    *len = size < input->raw_left.len ? size : input->raw_left.len;
+    memcpy(bytes, input->raw_left.ptr, *len);
+    input->raw_left = tb_span_from(input->raw_left, *len);
+    return TB_OK;
+}
+
+static tb_status read_compressed(struct tb_input *input, uint8_t *bytes,
+                                 size_t size, size_t *len,
+                                 struct tb_error *error)
+{
+    *len = 0;
+    for (;;) {
+        TB_TRY(tb_decompressor_run(input->decompressor, &input->raw_left, bytes,
+                                   size, len, error));
+        if (*len > 0)
+            return TB_OK;
+        if (input->raw_left.len > 0)
+            continue;
+        size_t raw_len;
+        TB_TRY(read_fd(input, input->raw, RAW_SIZE, &raw_len, error));
+        if (raw_len == 0)
+            break;
+        input->raw_left = (struct tb_span){input->raw, raw_len};
+    }
+    if (tb_decompressor_is_complete(input->decompressor))
+        return TB_OK;
+    return tb_fail(error, TB_ERR_CUT, "the compressed data is cut off");
+}
+
+// A failure is kept: zstd would not fail in the same way again.
+static tb_status read_decompressed(struct tb_input *input, uint8_t *bytes,
+                                   size_t size, size_t *len,
+                                   struct tb_error *error)
+{
+    *len = 0;
+    if (input->failed == TB_OK)
+        input->failed =
+            read_compressed(input, bytes, size, len, &input->failure);
+    if (input->failed == TB_OK)
+        return TB_OK;
+    tb_error_set_path(&input->failure, input->path);
+    if (error)
+        *error = input->failure;
+    return input->failed;
+}
+
+static tb_status write_keep(struct tb_input *input, const uint8_t *bytes,
+                            size_t len, struct tb_error *error)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t put = write(input->keep_fd, bytes + done, len - done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return fail_errno(input, TB_ERR_IO,
+                              "cannot write a temporary copy ($TMPDIR says "
+                              "where)",
+                              error);
+        done += (size_t)put;
+    }
+    input->keep_len += len;
+    return TB_OK;
+}
+
+tb_status tb_input_read(struct tb_input *input, uint8_t *bytes, size_t size,
+                        size_t *len, struct tb_error *error)
+{
+    assert(size > 0);
+    if (input->decompressor)
+        TB_TRY(read_decompressed(input, bytes, size, len, error));
+    else
+        TB_TRY(read_plain(input, bytes, size, len, error));
+    (void)XXH3_128bits_update(input->hash, bytes, *len);
+    if (input->keep_fd >= 0)
+        TB_TRY(write_keep(input, bytes, *len, error));
+    return TB_OK;
+}
+
+bool tb_input_is_seekable(const struct tb_input *input)
+{
+    return input->is_regular && !input->decompressor;
+}
+
+tb_status tb_input_keep(struct tb_input *input, struct tb_error *error)
+{
+    if (tb_input_is_seekable(input) || input->keep_fd >= 0)
+        return TB_OK;
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !folder[0])
+        folder = "/tmp";
+    size_t size = strlen(folder) + sizeof("/tracebake-XXXXXX");
+    char *name = tb_memory_resize(NULL, size);
+    if (!name)
+        return fail(input, TB_ERR_MEMORY, "out of memory", error);
+    (void)snprintf(name, size, "%s/tracebake-XXXXXX", folder);
+    tb_status status = TB_OK;
+    input->keep_fd = mkstemp(name);
+    if (input->keep_fd < 0) {
+        status =
+            tb_fail_errno(error, TB_ERR_IO, "cannot create a temporary file");
+        tb_error_set_path(error, name);
+    } else {
+        (void)unlink(name);
+        (void)fcntl(input->keep_fd, F_SETFD, FD_CLOEXEC);
+    }
+    tb_memory_free(name);
+    return status;
+}
+
+tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,
+                           uint8_t *bytes, size_t size, struct tb_error *error)
+{
+    assert(tb_input_is_seekable(input) || input->keep_fd >= 0);
+    bool is_kept = input->keep_fd >= 0;
+    int fd = is_kept ? input->keep_fd : input->fd;
+    uint64_t from = is_kept ? offset : input->start + offset;
+    for (size_t done = 0; done < size;) {
+        size_t left = size - done;
+        ssize_t got =
+            pread(fd, bytes + done, left < PIECE_MAX ? left : PIECE_MAX,
+                  (off_t)(from + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_errno(input, TB_ERR_IO, "cannot read", error);
+        if (got == 0)
+            return fail(input, TB_ERR_CUT,
+                        "the file became shorter while it was read", error);
+        done += (size_t)got;
+    }
+    return TB_OK;
+}
+
+const char *tb_input_path(const struct tb_input *input)
+{
+    return input->path;
+}
+
+uint64_t tb_input_bytes_done(const struct tb_input *input)
+{
+    return input->bytes_done;
+}
+
+uint64_t tb_input_bytes_total(const struct tb_input *input)
+{
+    return input->bytes_total;
+}
+
+void tb_input_fingerprint(const struct tb_input *input, char text[33])
+{
+    XXH128_hash_t hash = XXH3_128bits_digest(input->hash);
+    (void)snprintf(text, 33, "%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64,
+                   (uint64_t)hash.low64);
+}
+
+void tb_input_close(struct tb_input *input)
+{
+    if (!input)
+        return;
+    if (input->fd > STDIN_FILENO)
+        (void)close(input->fd);
+    if (input->keep_fd >= 0)
+        (void)close(input->keep_fd);
+    tb_decompressor_free(input->decompressor);
+    tb_memory_free(input->path);
+    tb_memory_free(input->raw);
+    tb_memory_free(input->hash_memory);
+    tb_memory_free(input);
+}
