@@ -78,11 +78,14 @@ enum tb_unicode_category {
 #define TB_UNICODE_BLOCK_BITS 8
 #define TB_UNICODE_BLOCK_SIZE (1 << TB_UNICODE_BLOCK_BITS) /* code points */
 
-/* Generated: which block a code point is in, and the blocks one by one. Use
- * tb_unicode_properties. */
-extern const uint8_t
-    tb_unicode_stage1[(TB_UNICODE_LAST + 1) >> TB_UNICODE_BLOCK_BITS];
+#define TB_UNICODE_BLOCK_COUNT ((TB_UNICODE_LAST + 1) >> TB_UNICODE_BLOCK_BITS)
+
+/* Generated: which block a code point is in, and the blocks one by one; first
+ * for the properties, then for the normal forms. Use the functions below. */
+extern const uint8_t tb_unicode_stage1[TB_UNICODE_BLOCK_COUNT];
 extern const uint8_t tb_unicode_stage2[];
+extern const uint8_t tb_unicode_plain_stage1[TB_UNICODE_BLOCK_COUNT];
+extern const uint8_t tb_unicode_plain_stage2[];
 
 /* Returns category and flags of any 32-bit value; one that is no code point
  * is as one that was never assigned. */
@@ -115,6 +118,18 @@ static inline bool tb_unicode_is_white_space(uint32_t code_point)
 static inline bool tb_unicode_is_young(uint32_t code_point)
 {
     return (tb_unicode_properties(code_point) & TB_UNICODE_YOUNG) != 0;
+}
+
+/* Returns the normal forms of Unicode 9.0, bit `1 << form`, that leave
+ * `code_point` alone whatever stands beside it. For normalize.c. */
+static inline uint8_t tb_unicode_plain_forms(uint32_t code_point)
+{
+    if (code_point > TB_UNICODE_LAST)
+        return 0;
+    uint32_t block =
+        tb_unicode_plain_stage1[code_point >> TB_UNICODE_BLOCK_BITS];
+    return tb_unicode_plain_stage2[(block << TB_UNICODE_BLOCK_BITS) |
+                                   (code_point & (TB_UNICODE_BLOCK_SIZE - 1))];
 }
 
 /* Returns the set that a pattern means by the short name of a category or of
