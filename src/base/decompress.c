@@ -132,7 +132,7 @@ static tb_status run_zstd(struct tb_decompressor *d, struct tb_span *in,
         return TB_OK;
     ZSTD_inBuffer from = {in->ptr, in->len, 0};
     ZSTD_outBuffer to = {out, size, 0};
-    // One call stops at each end of a frame and writes nothing when it fails.
+    // What a failing call had written does not count; cut data does not fail.
     size_t left = ZSTD_decompressStream(d->zstd, &to, &from);
     *in = tb_span_from(*in, from.pos);
     *len = to.pos;

@@ -30,6 +30,7 @@ struct tb_input {
     uint64_t start;       // offset of the content in fd (standard input)
     uint64_t bytes_done;  // taken from fd
     uint64_t bytes_total; // 0: not known
+    bool is_standard;     // fd belongs to the process
     bool is_regular;
     bool is_at_end;                       // fd has no more
     struct tb_decompressor *decompressor; // NULL: plain
@@ -78,6 +79,7 @@ static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
 static tb_status open_fd(struct tb_input *input, struct tb_error *error)
 {
     if (strcmp(input->path, "-") == 0) {
+        input->is_standard = true;
         input->fd = STDIN_FILENO;
     } else {
         do
@@ -324,7 +326,7 @@ void tb_input_close(struct tb_input *input)
 {
     if (!input)
         return;
-    if (input->fd > STDIN_FILENO)
+    if (input->fd >= 0 && !input->is_standard)
         (void)close(input->fd);
     if (input->keep_fd >= 0)
         (void)close(input->keep_fd);

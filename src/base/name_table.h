@@ -12,7 +12,7 @@
 
 #include "arena.h"
 
-enum { TB_NAME_NONE = UINT32_MAX };
+#define TB_NAME_NONE UINT32_MAX /* no number */
 
 struct tb_name_table {
     struct tb_arena arena; /* holds the names' bytes */

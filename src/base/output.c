@@ -1,0 +1,352 @@
+#include "output.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "compress.h"
+#include "memory.h"
+
+enum {
+    BLOCK_SIZE = 1 << 18, // bytes that are gathered before they are written
+    LINK_MAX_DEPTH = 40,  // symbolic links that are followed, as Linux does
+    NAME_PART_MAX = 200,  // bytes of the name that the temporary one repeats
+    TEMP_ATTEMPTS = 100,  // names that are tried
+    PATH_LIMIT = 1 << 16  // bytes
+};
+
+struct tb_output {
+    struct tb_buffer path;   // as given, zero-terminated like the next two
+    struct tb_buffer target; // where links lead to
+    struct tb_buffer temp;   // empty: nothing to remove
+    int fd;
+    bool is_standard; // fd belongs to the process
+    bool is_stream;
+    bool is_finished;                 // committed, or tried to
+    struct tb_compressor *compressor; // NULL: plain
+    struct tb_buffer block;           // BLOCK_SIZE bytes for a file
+};
+
+static const char *text_of(const struct tb_buffer *buffer)
+{
+    return (const char *)buffer->ptr;
+}
+
+static tb_status fail(const struct tb_output *output, tb_status status,
+                      const char *what, struct tb_error *error)
+{
+    tb_fail(error, status, "%s", what);
+    tb_error_set_path(error, text_of(&output->path));
+    return status;
+}
+
+static tb_status fail_errno(const struct tb_output *output, const char *what,
+                            struct tb_error *error)
+{
+    if (errno == EPIPE)
+        return fail(output, TB_ERR_CLOSED, "the reader went away", error);
+    tb_fail_errno(error, TB_ERR_IO, "%s", what);
+    tb_error_set_path(error, text_of(&output->path));
+    return TB_ERR_IO;
+}
+
+static tb_status set_text(struct tb_buffer *buffer, struct tb_span text)
+{
+    tb_buffer_clear(buffer);
+    TB_TRY(tb_buffer_append(buffer, text));
+    return tb_buffer_append_byte(buffer, 0);
+}
+
+// Bytes of `path` up to and with its last slash.
+static size_t folder_len(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static tb_status follow_link(struct tb_output *output, struct tb_error *error)
+{
+    char text[4096];
+    ssize_t len = readlink(text_of(&output->target), text, sizeof(text));
+    if (len < 0)
+        return fail_errno(output, "cannot follow the link", error);
+    struct tb_buffer *target = &output->target;
+    size_t keep_len = text[0] == '/' ? 0 : folder_len(text_of(target));
+    target->len = keep_len;
+    if (tb_buffer_append(target, (struct tb_span){(const uint8_t *)text,
+                                                  (size_t)len}) != TB_OK ||
+        tb_buffer_append_byte(target, 0) != TB_OK)
+        return fail(output, TB_ERR_MEMORY, "out of memory", error);
+    return TB_OK;
+}
+
+// Follows links by hand, since the file they lead to need not exist.
+static tb_status resolve(struct tb_output *output, struct tb_error *error)
+{
+    struct stat info;
+    for (int depth = 0; depth < LINK_MAX_DEPTH; depth++) {
+        if (lstat(text_of(&output->target), &info) != 0 ||
+            !S_ISLNK(info.st_mode))
+            return TB_OK;
+        TB_TRY(follow_link(output, error));
+    }
+    errno = ELOOP;
+    return fail_errno(output, "cannot open", error);
+}
+
+static int open_again(const char *path, int flags, mode_t mode)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static tb_status set_temp_name(struct tb_output *output, unsigned attempt)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "0123456789";
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t number = (uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 30) ^
+                      ((uint64_t)getpid() << 14) ^ attempt;
+    char tail[7] = {0};
+    for (size_t i = 0; i < 6; i++, number /= sizeof(letters) - 1)
+        tail[i] = letters[number % (sizeof(letters) - 1)];
+    const char *target = text_of(&output->target);
+    size_t folder = folder_len(target);
+    tb_buffer_clear(&output->temp);
+    TB_TRY(tb_buffer_printf(&output->temp, "%.*s.%.*s.tracebake-%s",
+                            (int)folder, target, NAME_PART_MAX, target + folder,
+                            tail));
+    return tb_buffer_append_byte(&output->temp, 0);
+}
+
+// Not mkstemp: a new file gets the rights that umask (or an access list)
+// leaves it, which only open itself knows.
+static tb_status open_temp(struct tb_output *output, const struct stat *old,
+                           struct tb_error *error)
+{
+    for (unsigned attempt = 0; attempt < TEMP_ATTEMPTS; attempt++) {
+        if (set_temp_name(output, attempt) != TB_OK)
+            return fail(output, TB_ERR_MEMORY, "out of memory", error);
+        output->fd = open_again(text_of(&output->temp),
+                                O_WRONLY | O_CREAT | O_EXCL, old ? 0600 : 0666);
+        if (output->fd >= 0 || errno != EEXIST)
+            break;
+    }
+    if (output->fd < 0) {
+        tb_buffer_release(&output->temp);
+        return fail_errno(output, "cannot create", error);
+    }
+    if (old && fchmod(output->fd, old->st_mode & 0777) != 0)
+        return fail_errno(output, "cannot set the rights", error);
+    return TB_OK;
+}
+
+static tb_status open_file(struct tb_output *output, struct tb_error *error)
+{
+    TB_TRY(resolve(output, error));
+    const char *target = text_of(&output->target);
+    if (target[folder_len(target)] == '\0')
+        return fail(output, TB_ERR_IO, "cannot create: it names no file",
+                    error);
+    struct stat info;
+    bool is_there = stat(target, &info) == 0;
+    if (is_there && S_ISDIR(info.st_mode))
+        return fail(output, TB_ERR_IO, "cannot write: it is a folder", error);
+    if (is_there && !S_ISREG(info.st_mode)) {
+        output->is_stream = true;
+        output->fd = open_again(target, O_WRONLY, 0);
+        return output->fd < 0 ? fail_errno(output, "cannot open", error)
+                              : TB_OK;
+    }
+    // A rename would replace even a file that may not be written.
+    if (is_there && access(target, W_OK) != 0)
+        return fail_errno(output, "cannot write", error);
+    return open_temp(output, is_there ? &info : NULL, error);
+}
+
+static tb_status open_compressor(struct tb_output *output, const char *path)
+{
+    tb_compression compression = tb_compression_of_name(path);
+    if (compression == TB_COMPRESSION_NONE)
+        return TB_OK;
+    return tb_compressor_new(compression, &output->compressor);
+}
+
+static tb_status open_all(struct tb_output *output, const char *path,
+                          struct tb_error *error)
+{
+    tb_status status = set_text(&output->path, tb_span_of(path));
+    if (status == TB_OK)
+        status = set_text(&output->target, tb_span_of(path));
+    if (status == TB_OK)
+        status = tb_buffer_reserve(&output->block, BLOCK_SIZE);
+    if (status == TB_OK)
+        status = open_compressor(output, path);
+    if (status != TB_OK)
+        return tb_fail(error, status, "out of memory");
+    if (strcmp(path, "-") != 0)
+        return open_file(output, error);
+    output->is_standard = true;
+    output->is_stream = true;
+    output->fd = STDOUT_FILENO;
+    return TB_OK;
+}
+
+tb_status tb_output_open(const char *path, struct tb_output **output,
+                         struct tb_error *error)
+{
+    struct tb_output *made = tb_memory_zeroed(1, sizeof(*made));
+    if (!made)
+        return tb_fail(error, TB_ERR_MEMORY, "out of memory");
+    made->fd = -1;
+    made->path = made->target = made->temp = TB_BUFFER(PATH_LIMIT);
+    made->block = TB_BUFFER(BLOCK_SIZE);
+    tb_status status = open_all(made, path, error);
+    if (status != TB_OK) {
+        tb_output_close(made);
+        return status;
+    }
+    *output = made;
+    return TB_OK;
+}
+
+static tb_status write_fd(struct tb_output *output, struct tb_span bytes,
+                          struct tb_error *error)
+{
+    while (bytes.len > 0) {
+        ssize_t put = write(output->fd, bytes.ptr, bytes.len);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return fail_errno(output, "cannot write", error);
+        bytes = tb_span_from(bytes, (size_t)put);
+    }
+    return TB_OK;
+}
+
+static tb_status flush_block(struct tb_output *output, struct tb_error *error)
+{
+    TB_TRY(write_fd(output, tb_buffer_span(&output->block), error));
+    tb_buffer_clear(&output->block);
+    return TB_OK;
+}
+
+static tb_status write_compressed(struct tb_output *output,
+                                  struct tb_span bytes, bool is_last,
+                                  struct tb_error *error)
+{
+    bool is_done = false;
+    while (bytes.len > 0 || (is_last && !is_done)) {
+        struct tb_buffer *block = &output->block;
+        size_t len;
+        if (tb_compressor_run(output->compressor, &bytes, is_last,
+                              block->ptr + block->len, BLOCK_SIZE - block->len,
+                              &len, &is_done) != TB_OK)
+            return fail(output, TB_ERR_IO, "cannot compress", error);
+        block->len += len;
+        if (block->len == BLOCK_SIZE || is_done)
+            TB_TRY(flush_block(output, error));
+    }
+    return TB_OK;
+}
+
+tb_status tb_output_write(struct tb_output *output, struct tb_span bytes,
+                          struct tb_error *error)
+{
+    assert(!output->is_finished);
+    if (output->compressor)
+        return write_compressed(output, bytes, false, error);
+    if (output->is_stream)
+        return write_fd(output, bytes, error);
+    if (bytes.len > BLOCK_SIZE - output->block.len)
+        TB_TRY(flush_block(output, error));
+    if (bytes.len >= BLOCK_SIZE)
+        return write_fd(output, bytes, error);
+    return tb_buffer_append(&output->block, bytes);
+}
+
+// Makes the rename last; a file system that cannot is none of our business.
+static void sync_folder(const char *path)
+{
+    struct tb_buffer folder = TB_BUFFER(PATH_LIMIT);
+    size_t len = folder_len(path);
+    struct tb_span name = {(const uint8_t *)path, len};
+    if (set_text(&folder, len ? name : TB_SPAN(".")) == TB_OK) {
+        int fd = open_again(text_of(&folder), O_RDONLY | O_DIRECTORY, 0);
+        if (fd >= 0) {
+            (void)fsync(fd);
+            (void)close(fd);
+        }
+    }
+    tb_buffer_release(&folder);
+}
+
+static tb_status commit_file(struct tb_output *output, struct tb_error *error)
+{
+    if (fsync(output->fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+        return fail_errno(output, "cannot write", error);
+    int fd = output->fd;
+    output->fd = -1;
+    if (close(fd) != 0 && errno != EINTR)
+        return fail_errno(output, "cannot write", error);
+    if (rename(text_of(&output->temp), text_of(&output->target)) != 0)
+        return fail_errno(output, "cannot put the file in place", error);
+    tb_buffer_release(&output->temp);
+    sync_folder(text_of(&output->target));
+    return TB_OK;
+}
+
+tb_status tb_output_commit(struct tb_output *output, struct tb_error *error)
+{
+    assert(!output->is_finished);
+    output->is_finished = true;
+    if (output->compressor)
+        TB_TRY(write_compressed(output, TB_SPAN(""), true, error));
+    else
+        TB_TRY(flush_block(output, error));
+    return output->is_stream ? TB_OK : commit_file(output, error);
+}
+
+bool tb_output_is_stream(const struct tb_output *output)
+{
+    return output->is_stream;
+}
+
+void tb_output_close(struct tb_output *output)
+{
+    if (!output)
+        return;
+    if (output->fd >= 0 && !output->is_standard)
+        (void)close(output->fd);
+    if (output->temp.len > 0)
+        (void)unlink(text_of(&output->temp));
+    tb_compressor_free(output->compressor);
+    tb_buffer_release(&output->path);
+    tb_buffer_release(&output->target);
+    tb_buffer_release(&output->temp);
+    tb_buffer_release(&output->block);
+    tb_memory_free(output);
+}
+
+bool tb_output_is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    if (stat(a, &first) != 0 || stat(b, &second) != 0)
+        return false;
+    // /dev/null may well be both.
+    return !S_ISCHR(first.st_mode) && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
