@@ -49,8 +49,8 @@ struct tb_stats_row {
     uint64_t counted_tokens; /* what we counted */
     bool has_cached;         /* the server said what its cache had: */
     uint64_t cached_tokens;
-    bool is_output_unknown;  /* output_length is a guess of 1 */
-    bool is_output_counted;  /* from the answer's text, not from usage */
+    bool is_output_unknown; /* output_length is a guess of 1 */
+    bool is_output_counted; /* from the answer's text, not from usage */
 };
 
 struct tb_stats_group { /* by agent, by priority */
@@ -78,7 +78,7 @@ struct tb_stats {
     uint64_t cached_row_count, cached_tokens, cached_prompt_tokens;
     uint64_t output_counted_count, output_unknown_count;
     /* calls that are no row */
-    uint64_t call_count; /* rows + skipped, asserted at the end */
+    uint64_t call_count; /* the caller counts: rows + skipped at the end */
     uint64_t skipped[TB_SKIP_COUNT];
     uint64_t overlap_count; /* calls that began before one before had ended */
     /* records that were lost before they were calls */
@@ -96,7 +96,7 @@ struct tb_stats {
     char tokenizer_origin[256]; /* the file it came from, or "built in" */
     char tokenizer_reason[256]; /* why, when nobody asked for it; or "" */
     char tokenizer_fingerprint[33];
-    char output[256];
+    char output_path[256]; /* where the rows went */
     /* the first things that went wrong, in words */
     struct tb_error messages[TB_STATS_MAX_MESSAGES];
     uint64_t message_count; /* all of them; the first are kept */
