@@ -444,6 +444,25 @@ static void test_normal_forms(void **state)
     }
 }
 
+static void test_forms_that_leave_a_code_point_alone(void **state)
+{
+    enum { NFC = 1, NFD = 2, NFKC = 4, NFKD = 8, ALL = 15 };
+    static const struct {
+        uint32_t code_point;
+        unsigned forms;
+    } cases[] = {
+        {'a', ALL},      {0x00E9, NFC | NFKC}, {0x00B2, NFC | NFD},
+        {0x0301, 0},     {0x212B, 0},          {0x1161, NFD | NFKD},
+        {0x32FF, ALL},   {0x1DF6, ALL},        {0x11930, ALL},
+        {0x10FFFF, ALL}, {0x110000, 0},        {UINT32_MAX, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(tb_unicode_plain_forms(cases[i].code_point),
+                         cases[i].forms);
+}
+
 static void test_inert_text(void **state)
 {
     enum { NFC = 1, NFD = 2, NFKC = 4, NFKD = 8, ALL = 15 };
@@ -575,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_failed_repair_leaves_no_trace),
         cmocka_unit_test(test_ascii_prefix_wherever_it_ends),
         cmocka_unit_test(test_normal_forms),
+        cmocka_unit_test(test_forms_that_leave_a_code_point_alone),
         cmocka_unit_test(test_inert_text),
         cmocka_unit_test(test_a_pile_of_marks_is_ordered),
         cmocka_unit_test(test_malformed_text_does_no_harm),
