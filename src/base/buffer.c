@@ -25,6 +25,9 @@ tb_status tb_buffer_reserve(struct tb_buffer *buffer, size_t extra)
         capacity = need;
     if (capacity < CAPACITY_MIN)
         capacity = CAPACITY_MIN;
+    // Content must not pass the cap by what was rounded up.
+    if (capacity > buffer->max_len)
+        capacity = buffer->max_len;
     uint8_t *ptr = tb_memory_resize(buffer->ptr, capacity);
     if (!ptr)
         return TB_ERR_MEMORY;

@@ -428,28 +428,42 @@ static tb_status repair(struct tb_json_reader *reader, struct tb_arena *arena,
     return TB_OK;
 }
 
+// The text of a raw string, decoded into `arena`.
+static tb_status decode(struct tb_json_reader *reader, struct tb_arena *arena,
+                        struct tb_span *text)
+{
+    struct tb_span raw = *text;
+    uint8_t *out = tb_arena_alloc(arena, raw.len);
+    if (!out)
+        return tb_json_fail(reader, TB_ERR_MEMORY, "no memory for a string");
+    struct tb_json_decoded decoded = tb_json_decode(raw, out);
+    if (decoded.bad_at < raw.len)
+        return tb_json_fail(reader, TB_ERR_SYNTAX,
+                            "unknown escape in a string");
+    reader->lone_surrogate_count += decoded.lone_surrogate_count;
+    *text = (struct tb_span){out, decoded.len};
+    return TB_OK;
+}
+
 tb_status tb_json_read_string(struct tb_json_reader *reader,
                               struct tb_arena *arena, struct tb_span *text)
 {
     TB_TRY(expect(reader, TB_JSON_STRING));
-    struct tb_span raw;
     struct tb_json_string_scan scan;
-    TB_TRY(read_raw_string(reader, &raw, &scan));
+    TB_TRY(read_raw_string(reader, text, &scan));
     reader->is_first = false;
-    *text = raw;
-    if (scan.has_escape || reader->read) {
-        uint8_t *out = tb_arena_alloc(arena, raw.len);
-        if (!out)
-            return tb_json_fail(reader, TB_ERR_MEMORY,
-                                "no memory for a string");
-        struct tb_json_decoded decoded = tb_json_decode(raw, out);
-        if (decoded.bad_at < raw.len)
-            return tb_json_fail(reader, TB_ERR_SYNTAX,
-                                "unknown escape in a string");
-        reader->lone_surrogate_count += decoded.lone_surrogate_count;
-        *text = (struct tb_span){out, decoded.len};
-    }
+    if (scan.has_escape || reader->read)
+        TB_TRY(decode(reader, arena, text));
     return scan.has_high ? repair(reader, arena, text) : TB_OK;
+}
+
+tb_status tb_json_decode_key(struct tb_json_reader *reader,
+                             struct tb_arena *arena, struct tb_span *key)
+{
+    struct tb_json_string_scan scan = tb_json_scan_string(*key);
+    if (scan.has_escape)
+        TB_TRY(decode(reader, arena, key));
+    return scan.has_high ? repair(reader, arena, key) : TB_OK;
 }
 
 // Bytes that numbers, NaN, Infinity, true, false and null are made of.

@@ -117,6 +117,12 @@ TB_NODISCARD tb_status tb_json_enter_array(struct tb_json_reader *reader);
 TB_NODISCARD tb_status tb_json_next_key(struct tb_json_reader *reader,
                                         struct tb_span *key);
 
+/* Resolves the escapes of a key as tb_json_next_key gives it, into `arena`; a
+ * key without any is borrowed. */
+TB_NODISCARD tb_status tb_json_decode_key(struct tb_json_reader *reader,
+                                          struct tb_arena *arena,
+                                          struct tb_span *key);
+
 /* In an array: is there another item? When not, the array is left. */
 TB_NODISCARD tb_status tb_json_next_item(struct tb_json_reader *reader,
                                          bool *found);

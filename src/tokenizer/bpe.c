@@ -1,0 +1,369 @@
+#include "bpe.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "utf8.h"
+
+enum { SHORT_WORD = 48 }; /* symbols up to which plain scanning is faster */
+
+#define NO_SYMBOL UINT32_MAX
+#define NO_RANK UINT32_MAX
+
+/* One token of a word that is being merged. Symbols keep their place in the
+ * array; `next` skips those that were merged away. */
+struct tb_bpe_symbol {
+    tb_token id;         /* TB_NO_TOKEN: merged into one before it */
+    uint32_t at;         /* first byte in the word */
+    uint32_t len;        /* bytes */
+    uint32_t prev, next; /* NO_SYMBOL at the ends */
+    uint32_t rank;       /* of the pair with the next symbol (short words) */
+    tb_token merged;     /* what that pair becomes */
+};
+
+/* A pair that could merge, in a heap ordered by (rank, symbol). */
+struct tb_bpe_candidate {
+    uint64_t order; /* rank << 32 | left symbol */
+    tb_token left, right, merged;
+};
+
+/* ---- pairs -------------------------------------------------------------- */
+
+static uint32_t merge_slot(const struct tb_bpe *bpe, tb_token left,
+                           tb_token right)
+{
+    uint64_t mixed = ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(mixed >> 32) & (bpe->merge_slot_count - 1);
+}
+
+static struct tb_merge *find_slot(const struct tb_bpe *bpe, tb_token left,
+                                  tb_token right)
+{
+    uint32_t mask = bpe->merge_slot_count - 1;
+    uint32_t slot = merge_slot(bpe, left, right);
+    for (;; slot = (slot + 1) & mask) {
+        struct tb_merge *merge = &bpe->merges[slot];
+        if (merge->left == TB_NO_TOKEN ||
+            (merge->left == left && merge->right == right))
+            return merge;
+    }
+}
+
+tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count)
+{
+    if (count > (size_t)1 << 30)
+        return TB_ERR_LIMIT;
+    uint32_t slot_count = 64;
+    while (slot_count / 2 < count)
+        slot_count *= 2;
+    size_t size = (size_t)slot_count * sizeof(struct tb_merge);
+    bpe->merges = tb_memory_resize(bpe->merges, size);
+    if (!bpe->merges)
+        return TB_ERR_MEMORY;
+    memset(bpe->merges, 0xFF, size);
+    bpe->merge_slot_count = slot_count;
+    return TB_OK;
+}
+
+void tb_bpe_add_merge(struct tb_bpe *bpe, const struct tb_merge *merge)
+{
+    *find_slot(bpe, merge->left, merge->right) = *merge;
+}
+
+/* What may two neighbours become? Returns the rank, NO_RANK for nothing. */
+static uint32_t find_merge(const struct tb_bpe *bpe, struct tb_span word,
+                           const struct tb_bpe_symbol *left,
+                           const struct tb_bpe_symbol *right, tb_token *merged)
+{
+    if (bpe->merges) {
+        const struct tb_merge *merge = find_slot(bpe, left->id, right->id);
+        *merged = merge->id;
+        return merge->left == TB_NO_TOKEN ? NO_RANK : merge->rank;
+    }
+    struct tb_span both = {word.ptr + left->at, left->len + right->len};
+    *merged = tb_vocab_find(&bpe->vocab, both);
+    return *merged;
+}
+
+/* ---- symbols ------------------------------------------------------------ */
+
+struct symbol_list {
+    struct tb_bpe_symbol *symbols;
+    uint32_t count;
+};
+
+static void add_symbol(struct symbol_list *list, tb_token id, size_t at,
+                       size_t len)
+{
+    uint32_t number = list->count++;
+    list->symbols[number] = (struct tb_bpe_symbol){
+        .id = id,
+        .at = (uint32_t)at,
+        .len = (uint32_t)len,
+        .prev = number == 0 ? NO_SYMBOL : number - 1,
+        .next = number + 1,
+    };
+}
+
+static void add_bytes(const struct tb_bpe *bpe, struct tb_span word,
+                      struct symbol_list *list)
+{
+    for (size_t at = 0; at < word.len; at++) {
+        tb_token id = bpe->byte_tokens[word.ptr[at]];
+        if (id != TB_NO_TOKEN)
+            add_symbol(list, id, at, 1);
+    }
+}
+
+// An unknown code point as the tokens of its bytes, if all of them exist.
+static bool add_fallback(const struct tb_bpe *bpe, struct tb_span bytes,
+                         size_t at, struct symbol_list *list)
+{
+    if (!bpe->has_byte_fallback)
+        return false;
+    for (size_t i = 0; i < bytes.len; i++)
+        if (bpe->byte_tokens[bytes.ptr[i]] == TB_NO_TOKEN)
+            return false;
+    for (size_t i = 0; i < bytes.len; i++)
+        add_symbol(list, bpe->byte_tokens[bytes.ptr[i]], at + i, 1);
+    return true;
+}
+
+/* The order in which a pending unknown is written is the reference's: known
+ * symbols push it out first, fallback bytes do not. */
+static void add_code_points(const struct tb_bpe *bpe, struct tb_span word,
+                            struct symbol_list *list)
+{
+    size_t unknown_at = 0, unknown_len = 0;
+    for (size_t at = 0, len; at < word.len; at += len) {
+        uint32_t code_point;
+        len = tb_utf8_decode(word, at, &code_point);
+        struct tb_span bytes = {word.ptr + at, len};
+        tb_token id = tb_vocab_find(&bpe->vocab, bytes);
+        if (id == TB_NO_TOKEN &&
+            (add_fallback(bpe, bytes, at, list) || bpe->unknown == TB_NO_TOKEN))
+            continue;
+        bool is_fused = id == TB_NO_TOKEN && bpe->is_fusing_unknown;
+        if (unknown_len && !is_fused) {
+            add_symbol(list, bpe->unknown, unknown_at, unknown_len);
+            unknown_len = 0;
+        }
+        if (id != TB_NO_TOKEN) {
+            add_symbol(list, id, at, len);
+            continue;
+        }
+        if (unknown_len == 0)
+            unknown_at = at;
+        unknown_len += len;
+    }
+    if (unknown_len)
+        add_symbol(list, bpe->unknown, unknown_at, unknown_len);
+}
+
+static tb_status make_symbols(const struct tb_bpe *bpe,
+                              struct tb_bpe_work *work, struct tb_span word,
+                              struct symbol_list *list)
+{
+    if (word.len >= UINT32_MAX)
+        return TB_ERR_LIMIT;
+    struct tb_bpe_symbol *symbols = tb_array_grow(
+        work->symbols, &work->symbols_capacity, word.len + 1, sizeof(*symbols));
+    if (!symbols)
+        return TB_ERR_MEMORY;
+    work->symbols = symbols;
+    *list = (struct symbol_list){symbols, 0};
+    if (bpe->is_byte_level)
+        add_bytes(bpe, word, list);
+    else
+        add_code_points(bpe, word, list);
+    if (list->count)
+        symbols[list->count - 1].next = NO_SYMBOL;
+    return TB_OK;
+}
+
+// `right` vanishes into `left`, which becomes `merged`.
+static void join(struct symbol_list *list, uint32_t left, tb_token merged)
+{
+    struct tb_bpe_symbol *symbol = &list->symbols[left];
+    struct tb_bpe_symbol *gone = &list->symbols[symbol->next];
+    symbol->id = merged;
+    symbol->len += gone->len;
+    symbol->next = gone->next;
+    gone->id = TB_NO_TOKEN;
+    if (symbol->next != NO_SYMBOL)
+        list->symbols[symbol->next].prev = left;
+}
+
+/* ---- short words: look at all pairs each time -----------------------------
+ */
+
+static void set_rank(const struct tb_bpe *bpe, struct tb_span word,
+                     struct symbol_list *list, uint32_t at)
+{
+    struct tb_bpe_symbol *symbol = &list->symbols[at];
+    if (symbol->next == NO_SYMBOL)
+        symbol->rank = NO_RANK;
+    else
+        symbol->rank = find_merge(
+            bpe, word, symbol, &list->symbols[symbol->next], &symbol->merged);
+}
+
+// Hot loop: most words that are no token have few symbols.
+static void merge_short(const struct tb_bpe *bpe, struct tb_span word,
+                        struct symbol_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        set_rank(bpe, word, list, i);
+    for (;;) {
+        uint32_t best = 0;
+        uint32_t best_rank = NO_RANK;
+        for (uint32_t i = 0; i != NO_SYMBOL; i = list->symbols[i].next) {
+            if (list->symbols[i].rank < best_rank) {
+                best_rank = list->symbols[i].rank;
+                best = i;
+            }
+        }
+        if (best_rank == NO_RANK)
+            return;
+        join(list, best, list->symbols[best].merged);
+        set_rank(bpe, word, list, best);
+        if (list->symbols[best].prev != NO_SYMBOL)
+            set_rank(bpe, word, list, list->symbols[best].prev);
+    }
+}
+
+/* ---- long words: a heap of pairs ------------------------------------------
+ */
+
+struct heap {
+    struct tb_bpe_candidate *items;
+    size_t count;
+};
+
+static void sift_down(struct heap *heap, size_t at)
+{
+    struct tb_bpe_candidate moved = heap->items[at];
+    for (;;) {
+        size_t child = at * 2 + 1;
+        if (child >= heap->count)
+            break;
+        if (child + 1 < heap->count &&
+            heap->items[child + 1].order < heap->items[child].order)
+            child++;
+        if (heap->items[child].order >= moved.order)
+            break;
+        heap->items[at] = heap->items[child];
+        at = child;
+    }
+    heap->items[at] = moved;
+}
+
+static void sift_up(struct heap *heap, size_t at)
+{
+    struct tb_bpe_candidate moved = heap->items[at];
+    while (at > 0) {
+        size_t parent = (at - 1) / 2;
+        if (heap->items[parent].order <= moved.order)
+            break;
+        heap->items[at] = heap->items[parent];
+        at = parent;
+    }
+    heap->items[at] = moved;
+}
+
+// Puts the pair that begins at symbol `left` behind the heap's items.
+static bool push_pair(const struct tb_bpe *bpe, struct tb_span word,
+                      const struct symbol_list *list, uint32_t left,
+                      struct heap *heap)
+{
+    const struct tb_bpe_symbol *symbol = &list->symbols[left];
+    if (symbol->next == NO_SYMBOL)
+        return false;
+    const struct tb_bpe_symbol *right = &list->symbols[symbol->next];
+    tb_token merged;
+    uint32_t rank = find_merge(bpe, word, symbol, right, &merged);
+    if (rank == NO_RANK)
+        return false;
+    heap->items[heap->count++] = (struct tb_bpe_candidate){
+        (uint64_t)rank << 32 | left, symbol->id, right->id, merged};
+    return true;
+}
+
+static void merge_long(const struct tb_bpe *bpe, struct tb_span word,
+                       struct symbol_list *list, struct heap *heap)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        push_pair(bpe, word, list, i, heap);
+    for (size_t i = heap->count / 2; i-- > 0;)
+        sift_down(heap, i);
+    while (heap->count > 0) {
+        struct tb_bpe_candidate best = heap->items[0];
+        heap->items[0] = heap->items[--heap->count];
+        if (heap->count)
+            sift_down(heap, 0);
+        uint32_t left = (uint32_t)best.order;
+        struct tb_bpe_symbol *symbol = &list->symbols[left];
+        // What the pair was made of may have merged otherwise meanwhile.
+        if (symbol->id != best.left || symbol->next == NO_SYMBOL ||
+            list->symbols[symbol->next].id != best.right)
+            continue;
+        join(list, left, best.merged);
+        if (symbol->prev != NO_SYMBOL &&
+            push_pair(bpe, word, list, symbol->prev, heap))
+            sift_up(heap, heap->count - 1);
+        if (push_pair(bpe, word, list, left, heap))
+            sift_up(heap, heap->count - 1);
+    }
+}
+
+static tb_status merge_by_heap(const struct tb_bpe *bpe,
+                               struct tb_bpe_work *work, struct tb_span word,
+                               struct symbol_list *list)
+{
+    // One pop makes room for at most two pushes, and there are fewer than
+    // `count` merges: never more than three times the symbols.
+    size_t most = (size_t)list->count * 3;
+    struct tb_bpe_candidate *items =
+        tb_array_grow(work->heap, &work->heap_capacity, most, sizeof(*items));
+    if (!items)
+        return TB_ERR_MEMORY;
+    work->heap = items;
+    struct heap heap = {items, 0};
+    merge_long(bpe, word, list, &heap);
+    return TB_OK;
+}
+
+tb_status tb_bpe_encode(const struct tb_bpe *bpe, struct tb_bpe_work *work,
+                        struct tb_span word, struct tb_tokens *tokens)
+{
+    if (bpe->is_whole_word_first) {
+        tb_token whole = tb_vocab_find(&bpe->vocab, word);
+        if (whole != TB_NO_TOKEN)
+            return tb_tokens_append(tokens, &whole, 1);
+    }
+    struct symbol_list list;
+    TB_TRY(make_symbols(bpe, work, word, &list));
+    if (list.count == 0)
+        return TB_OK;
+    if (list.count <= SHORT_WORD)
+        merge_short(bpe, word, &list);
+    else
+        TB_TRY(merge_by_heap(bpe, work, word, &list));
+    for (uint32_t i = 0; i != NO_SYMBOL; i = list.symbols[i].next)
+        TB_TRY(tb_tokens_append(tokens, &list.symbols[i].id, 1));
+    return TB_OK;
+}
+
+void tb_bpe_work_release(struct tb_bpe_work *work)
+{
+    tb_memory_free(work->symbols);
+    tb_memory_free(work->heap);
+    *work = (struct tb_bpe_work){0};
+}
+
+void tb_bpe_release(struct tb_bpe *bpe)
+{
+    tb_vocab_release(&bpe->vocab);
+    tb_memory_free(bpe->merges);
+    bpe->merges = NULL;
+}

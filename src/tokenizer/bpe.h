@@ -1,0 +1,60 @@
+/* Byte pair encoding: a word to ids, by merging neighbours in order of rank.
+ *
+ * Of all neighbouring pairs that may merge, the one with the lowest rank goes
+ * first, the leftmost among equals; until none is left. (Sennrich, Haddow,
+ * Birch: Neural Machine Translation of Rare Words with Subword Units, 2016.)
+ *
+ * Two kinds of files tell what may merge. Hugging Face lists pairs. tiktoken
+ * lists tokens only: two neighbours may merge when their bytes together are a
+ * token, and its id is the rank.
+ */
+#ifndef TB_BPE_H
+#define TB_BPE_H
+
+#include "vocab.h"
+
+/* A pair that may merge; the table of them is keyed by (left, right). */
+struct tb_merge {
+    tb_token left, right; /* TB_NO_TOKEN in `left`: an empty slot */
+    uint32_t rank;
+    tb_token id; /* what they become */
+};
+
+/* Read-only after loading, shared by threads. */
+struct tb_bpe {
+    struct tb_vocab vocab;
+    struct tb_merge *merges; /* open addressing, a power of two; NULL: the
+                                pairs are those whose bytes are a token */
+    uint32_t merge_slot_count;
+    bool is_byte_level;        /* a symbol is a byte; otherwise a code point */
+    bool is_whole_word_first;  /* ignore_merges: a word that is a token is it */
+    bool is_fusing_unknown;    /* neighbouring unknowns are one */
+    bool has_byte_fallback;    /* an unknown becomes <0xNN> tokens */
+    tb_token unknown;          /* TB_NO_TOKEN: unknowns vanish */
+    tb_token byte_tokens[256]; /* by byte: byte level's symbols, or <0xNN> */
+};
+
+/* Sets up an empty table for `count` merges. */
+TB_NODISCARD tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count);
+
+/* Adds a pair; the last one counts when it comes twice. */
+void tb_bpe_add_merge(struct tb_bpe *bpe, const struct tb_merge *merge);
+
+/* Room to work in, one per thread. Zero-initialised is empty and ready. */
+struct tb_bpe_work {
+    struct tb_bpe_symbol *symbols;
+    struct tb_bpe_candidate *heap;
+    size_t symbols_capacity, heap_capacity;
+};
+
+/* Appends the ids of `word` (not empty, valid UTF-8 unless byte level).
+ * O(n log n) in its length. */
+TB_NODISCARD tb_status tb_bpe_encode(const struct tb_bpe *bpe,
+                                     struct tb_bpe_work *work,
+                                     struct tb_span word,
+                                     struct tb_tokens *tokens);
+
+void tb_bpe_work_release(struct tb_bpe_work *work);
+void tb_bpe_release(struct tb_bpe *bpe);
+
+#endif

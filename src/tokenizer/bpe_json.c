@@ -1,0 +1,344 @@
+/* A BPE model out of a tokenizer.json. */
+#include "tokenizer_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "json_reader.h"
+#include "memory.h"
+
+/* The vocabulary is read twice over: as the file has it, to look up what the
+ * merges name, and as bytes, to look up words. */
+struct loader {
+    struct tb_json_reader *reader;
+    struct tb_arena scratch;
+    struct tb_vocab *strings;
+    struct tb_bpe *bpe;
+    struct tb_span merges; /* raw JSON */
+    uint64_t merges_offset;
+    struct tb_span unknown;
+    bool *is_unreachable; /* by id: not in the byte alphabet */
+};
+
+static tb_status read_vocab(struct loader *loader)
+{
+    struct tb_json_reader *reader = loader->reader;
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            return TB_OK;
+        tb_arena_reset(&loader->scratch);
+        TB_TRY(tb_json_decode_key(reader, &loader->scratch, &key));
+        struct tb_json_number number;
+        TB_TRY(tb_json_read_number(reader, &number));
+        if (!number.is_integer || number.integer < 0 ||
+            number.integer > TB_VOCAB_MAX_ID)
+            return tb_json_fail(reader, TB_ERR_VALUE,
+                                "id is no number from 0 to %d",
+                                TB_VOCAB_MAX_ID);
+        tb_status status =
+            tb_vocab_set(loader->strings, (tb_token)number.integer, key);
+        if (status == TB_ERR_VALUE)
+            return tb_json_fail(reader, status,
+                                "id %lld belongs to two tokens, or a token "
+                                "is longer than %d bytes",
+                                (long long)number.integer,
+                                TB_VOCAB_MAX_TOKEN_LEN);
+        TB_TRY(status);
+    }
+}
+
+/* A value that must be absent, null or empty here. */
+static tb_status refuse_affix(struct tb_json_reader *reader, const char *name)
+{
+    struct tb_span raw;
+    TB_TRY(tb_json_read_raw(reader, &raw));
+    if (tb_span_equal(raw, TB_SPAN("null")) ||
+        tb_span_equal(raw, TB_SPAN("\"\"")))
+        return TB_OK;
+    return tb_json_fail(reader, TB_ERR_UNSUPPORTED,
+                        "BPE with %s is not supported yet", name);
+}
+
+static tb_status refuse_dropout(struct tb_json_reader *reader)
+{
+    struct tb_span raw;
+    TB_TRY(tb_json_read_raw(reader, &raw));
+    if (tb_span_equal(raw, TB_SPAN("null")) ||
+        tb_span_equal(raw, TB_SPAN("0.0")) || tb_span_equal(raw, TB_SPAN("0")))
+        return TB_OK;
+    return tb_json_fail(reader, TB_ERR_UNSUPPORTED,
+                        "BPE with dropout gives other ids at each run");
+}
+
+static tb_status read_flag(struct tb_json_reader *reader, bool *flag)
+{
+    struct tb_span raw;
+    TB_TRY(tb_json_read_raw(reader, &raw));
+    *flag = tb_span_equal(raw, TB_SPAN("true"));
+    return TB_OK;
+}
+
+static tb_status read_unknown(struct loader *loader,
+                              struct tb_tokenizer *tokenizer)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(loader->reader, &type));
+    if (type == TB_JSON_NULL)
+        return tb_json_skip(loader->reader);
+    return tb_json_read_string(loader->reader, &tokenizer->arena,
+                               &loader->unknown);
+}
+
+static tb_status read_member(struct loader *loader,
+                             struct tb_tokenizer *tokenizer, struct tb_span key)
+{
+    struct tb_json_reader *reader = loader->reader;
+    struct tb_bpe *bpe = loader->bpe;
+    if (tb_span_equal(key, TB_SPAN("vocab")))
+        return read_vocab(loader);
+    if (tb_span_equal(key, TB_SPAN("merges"))) {
+        TB_TRY(tb_json_read_raw(reader, &loader->merges));
+        loader->merges_offset = tb_json_offset(reader) - loader->merges.len;
+        return TB_OK;
+    }
+    if (tb_span_equal(key, TB_SPAN("unk_token")))
+        return read_unknown(loader, tokenizer);
+    if (tb_span_equal(key, TB_SPAN("fuse_unk")))
+        return read_flag(reader, &bpe->is_fusing_unknown);
+    if (tb_span_equal(key, TB_SPAN("byte_fallback")))
+        return read_flag(reader, &bpe->has_byte_fallback);
+    if (tb_span_equal(key, TB_SPAN("ignore_merges")))
+        return read_flag(reader, &bpe->is_whole_word_first);
+    if (tb_span_equal(key, TB_SPAN("continuing_subword_prefix")))
+        return refuse_affix(reader, "continuing_subword_prefix");
+    if (tb_span_equal(key, TB_SPAN("end_of_word_suffix")))
+        return refuse_affix(reader, "end_of_word_suffix");
+    if (tb_span_equal(key, TB_SPAN("dropout")))
+        return refuse_dropout(reader);
+    return tb_json_skip(reader);
+}
+
+/* ---- merges ---------------------------------------------------------------
+ */
+
+static size_t count_items(struct tb_span list)
+{
+    // Every merge, "a b" or ["a","b"], has at least three bytes and a comma.
+    return list.len / 4 + 1;
+}
+
+// One merge in either form: "a b" or ["a", "b"].
+static tb_status read_pair(struct tb_json_reader *reader,
+                           struct tb_arena *scratch, struct tb_span *left,
+                           struct tb_span *right)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type == TB_JSON_ARRAY) {
+        bool found;
+        TB_TRY(tb_json_enter_array(reader));
+        TB_TRY(tb_json_next_item(reader, &found));
+        if (found)
+            TB_TRY(tb_json_read_string(reader, scratch, left));
+        if (found)
+            TB_TRY(tb_json_next_item(reader, &found));
+        if (!found)
+            return tb_json_fail(reader, TB_ERR_VALUE,
+                                "a merge needs two tokens");
+        TB_TRY(tb_json_read_string(reader, scratch, right));
+        TB_TRY(tb_json_next_item(reader, &found));
+        if (found)
+            return tb_json_fail(reader, TB_ERR_VALUE,
+                                "a merge has more than two tokens");
+        return TB_OK;
+    }
+    struct tb_span text;
+    TB_TRY(tb_json_read_string(reader, scratch, &text));
+    const uint8_t *space = text.len ? memchr(text.ptr, ' ', text.len) : NULL;
+    if (!space)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "a merge needs two tokens with a space between");
+    *left = (struct tb_span){text.ptr, (size_t)(space - text.ptr)};
+    *right = tb_span_from(text, left->len + 1);
+    if (right->len && memchr(right->ptr, ' ', right->len))
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "a merge has more than two tokens");
+    return TB_OK;
+}
+
+static tb_status find_token(struct loader *loader,
+                            struct tb_json_reader *reader, struct tb_span text,
+                            tb_token *id)
+{
+    *id = tb_vocab_find(loader->strings, text);
+    if (*id != TB_NO_TOKEN)
+        return TB_OK;
+    int len = text.len < 60 ? (int)text.len : 60;
+    return tb_json_fail(reader, TB_ERR_VALUE,
+                        "a merge names '%.*s', which is not in the vocabulary",
+                        len, (const char *)text.ptr);
+}
+
+static tb_status read_merge(struct loader *loader,
+                            struct tb_json_reader *reader,
+                            struct tb_merge *merge)
+{
+    struct tb_span left, right;
+    tb_arena_reset(&loader->scratch);
+    TB_TRY(read_pair(reader, &loader->scratch, &left, &right));
+    TB_TRY(find_token(loader, reader, left, &merge->left));
+    TB_TRY(find_token(loader, reader, right, &merge->right));
+    uint8_t *both = tb_arena_alloc(&loader->scratch, left.len + right.len);
+    if (!both)
+        return TB_ERR_MEMORY;
+    if (left.len)
+        memcpy(both, left.ptr, left.len);
+    if (right.len)
+        memcpy(both + left.len, right.ptr, right.len);
+    return find_token(loader, reader,
+                      (struct tb_span){both, left.len + right.len}, &merge->id);
+}
+
+// Legacy files may carry a first line "#version: 0.2", which is no merge.
+static bool is_version(struct tb_json_reader *reader)
+{
+    struct tb_span rest = {reader->at, (size_t)(reader->end - reader->at)};
+    return tb_span_starts_with(rest, TB_SPAN("\"#version"));
+}
+
+static tb_status read_merges(struct loader *loader,
+                             struct tb_json_reader *reader)
+{
+    TB_TRY(tb_bpe_reserve_merges(loader->bpe, count_items(loader->merges)));
+    TB_TRY(tb_json_enter_array(reader));
+    for (uint32_t rank = 0;;) {
+        bool found;
+        TB_TRY(tb_json_next_item(reader, &found));
+        if (!found)
+            return TB_OK;
+        if (is_version(reader)) {
+            TB_TRY(tb_json_skip(reader));
+            continue;
+        }
+        struct tb_merge merge = {.rank = rank++};
+        TB_TRY(read_merge(loader, reader, &merge));
+        tb_bpe_add_merge(loader->bpe, &merge);
+    }
+}
+
+/* ---- from strings to bytes --------------------------------------------------
+ */
+
+static bool is_findable(const void *context, tb_token id)
+{
+    const struct loader *loader = context;
+    return !loader->is_unreachable[id];
+}
+
+static tb_status copy_bytes(struct loader *loader, bool is_byte_level)
+{
+    const struct tb_vocab *strings = loader->strings;
+    loader->is_unreachable =
+        tb_memory_zeroed((size_t)strings->id_count + 1, sizeof(bool));
+    if (!loader->is_unreachable)
+        return TB_ERR_MEMORY;
+    for (tb_token id = 0; id < strings->id_count; id++) {
+        struct tb_span text = tb_vocab_bytes(strings, id);
+        if (!text.ptr)
+            continue;
+        tb_arena_reset(&loader->scratch);
+        uint8_t *bytes = tb_arena_alloc(&loader->scratch, text.len);
+        if (!bytes)
+            return TB_ERR_MEMORY;
+        size_t len;
+        if (is_byte_level && tb_byte_level_decode(text, bytes, &len))
+            text = (struct tb_span){bytes, len};
+        else if (is_byte_level)
+            loader->is_unreachable[id] = true;
+        TB_TRY(tb_vocab_set(&loader->bpe->vocab, id, text));
+    }
+    return tb_vocab_index(&loader->bpe->vocab, is_findable, loader);
+}
+
+/* The tokens of single bytes: a byte level's symbols, or <0x00> to <0xFF>. */
+static tb_status find_byte_tokens(struct loader *loader, bool is_byte_level)
+{
+    struct tb_bpe *bpe = loader->bpe;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        uint8_t symbol = (uint8_t)byte;
+        char name[8];
+        int len = snprintf(name, sizeof(name), "<0x%02X>", byte);
+        struct tb_span text = {(const uint8_t *)name, (size_t)len};
+        if (is_byte_level)
+            text = (struct tb_span){&symbol, 1};
+        bpe->byte_tokens[byte] = tb_vocab_find(&bpe->vocab, text);
+        if (is_byte_level && bpe->byte_tokens[byte] == TB_NO_TOKEN &&
+            bpe->unknown != TB_NO_TOKEN)
+            return tb_json_fail(
+                loader->reader, TB_ERR_UNSUPPORTED,
+                "byte level with an unk_token, but byte 0x%02X is missing",
+                byte);
+    }
+    return TB_OK;
+}
+
+static tb_status find_unknown(struct loader *loader)
+{
+    loader->bpe->unknown = TB_NO_TOKEN;
+    if (!loader->unknown.ptr)
+        return TB_OK;
+    loader->bpe->unknown = tb_vocab_find(loader->strings, loader->unknown);
+    if (loader->bpe->unknown == TB_NO_TOKEN)
+        return tb_json_fail(loader->reader, TB_ERR_VALUE,
+                            "unk_token is not in the vocabulary");
+    return TB_OK;
+}
+
+static tb_status load(struct loader *loader, struct tb_tokenizer *tokenizer,
+                      bool is_byte_level)
+{
+    struct tb_json_reader *reader = loader->reader;
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            break;
+        TB_TRY(read_member(loader, tokenizer, key));
+    }
+    if (!loader->merges.ptr || loader->strings->id_count == 0)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "the model has no vocab or no merges");
+    TB_TRY(tb_vocab_index(loader->strings, NULL, NULL));
+    struct tb_json_reader merges;
+    tb_json_reader_init_span(&merges, loader->merges, loader->merges_offset,
+                             tb_json_line(reader));
+    tb_status status = read_merges(loader, &merges);
+    if (status != TB_OK) {
+        reader->error = merges.error;
+        return status;
+    }
+    TB_TRY(find_unknown(loader));
+    TB_TRY(copy_bytes(loader, is_byte_level));
+    return find_byte_tokens(loader, is_byte_level);
+}
+
+tb_status tb_bpe_from_json(struct tb_tokenizer *tokenizer,
+                           struct tb_json_reader *reader, bool is_byte_level)
+{
+    struct loader loader = {.reader = reader,
+                            .strings = &tokenizer->strings,
+                            .bpe = &tokenizer->bpe};
+    tokenizer->bpe.is_byte_level = is_byte_level;
+    tb_status status = load(&loader, tokenizer, is_byte_level);
+    tokenizer->vocab_size = tokenizer->bpe.vocab.id_count;
+    for (tb_token id = 0; id < tokenizer->strings.id_count; id++)
+        tokenizer->model_count +=
+            tb_vocab_bytes(&tokenizer->strings, id).ptr != NULL;
+    tb_memory_free(loader.is_unreachable);
+    tb_arena_release(&loader.scratch);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* o200k_base, from data that is part of the program (data/README.md): equal
+ * to what tiktoken gives for it with all special tokens allowed. */
+#include "tokenizer_model.h"
+
+#include <stdio.h>
+#include <zstd.h>
+
+extern const unsigned char tb_o200k_data[];
+extern const size_t tb_o200k_data_len;
+
+/* Bytes that the data has when it is unpacked, at most. */
+#define UNPACKED_MAX_LEN ((size_t)8 << 20)
+
+static tb_status unpack(struct tb_buffer *data)
+{
+    unsigned long long size =
+        ZSTD_getFrameContentSize(tb_o200k_data, tb_o200k_data_len);
+    if (size > UNPACKED_MAX_LEN)
+        return TB_ERR_SYNTAX;
+    TB_TRY(tb_buffer_reserve(data, (size_t)size));
+    data->len = ZSTD_decompress(data->ptr, data->capacity, tb_o200k_data,
+                                tb_o200k_data_len);
+    return ZSTD_isError(data->len) ? TB_ERR_SYNTAX : TB_OK;
+}
+
+static tb_status read_tokens(struct tb_bpe *bpe, struct tb_span data)
+{
+    tb_token id = 0;
+    for (size_t at = 0; at < data.len; id++) {
+        size_t len = data.ptr[at++];
+        if (len > data.len - at)
+            return TB_ERR_SYNTAX;
+        TB_TRY(tb_vocab_set(&bpe->vocab, id,
+                            (struct tb_span){data.ptr + at, len}));
+        at += len;
+    }
+    TB_TRY(tb_vocab_index(&bpe->vocab, NULL, NULL));
+    for (unsigned byte = 0; byte < 256; byte++) {
+        uint8_t symbol = (uint8_t)byte;
+        bpe->byte_tokens[byte] =
+            tb_vocab_find(&bpe->vocab, (struct tb_span){&symbol, 1});
+    }
+    return TB_OK;
+}
+
+static tb_status fill(struct tb_tokenizer *tokenizer)
+{
+    struct tb_buffer data = TB_BUFFER(UNPACKED_MAX_LEN);
+    tb_status status = unpack(&data);
+    if (status == TB_OK)
+        status = read_tokens(&tokenizer->bpe, tb_buffer_span(&data));
+    tb_buffer_release(&data);
+    TB_TRY(status);
+    const struct tb_added_token specials[] = {
+        {.content = TB_SPAN("<|endoftext|>"), .id = 199999},
+        {.content = TB_SPAN("<|endofprompt|>"), .id = 200018},
+    };
+    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
+        TB_TRY(tb_added_tokens_add(&tokenizer->raw_tokens, &specials[i]));
+    tb_added_tokens_index(&tokenizer->raw_tokens);
+    tokenizer->bpe.is_byte_level = true;
+    tokenizer->bpe.is_whole_word_first = true;
+    tokenizer->pretokenizer.steps[0] = (struct tb_pretokenizer_step){
+        .scan = tb_pattern_scan_o200k, .behavior = TB_SPLIT_ISOLATED};
+    tokenizer->pretokenizer.step_count = 1;
+    tokenizer->vocab_size = 200019;
+    return TB_OK;
+}
+
+tb_status tb_tokenizer_builtin(struct tb_tokenizer **tokenizer,
+                               struct tb_error *error)
+{
+    struct tb_tokenizer *made;
+    TB_TRY(tb_tokenizer_new(&made));
+    tb_status status = fill(made);
+    if (status != TB_OK) {
+        tb_tokenizer_free(made);
+        return tb_fail(error, status, "cannot unpack the built-in tokenizer");
+    }
+    struct tb_hash128 hash =
+        tb_hash128((struct tb_span){tb_o200k_data, tb_o200k_data_len}, 0);
+    (void)snprintf(made->fingerprint, sizeof(made->fingerprint),
+                   "%016llx%016llx", (unsigned long long)hash.high,
+                   (unsigned long long)hash.low);
+    (void)snprintf(made->origin, sizeof(made->origin), "built in");
+    *tokenizer = made;
+    return TB_OK;
+}

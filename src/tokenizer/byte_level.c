@@ -1,0 +1,37 @@
+/* GPT-2's alphabet for bytes: printable Latin-1 bytes stand for themselves,
+ * the other 68 are the code points from U+0100 on, in order. (Radford et al.,
+ * Language Models are Unsupervised Multitask Learners, 2019, section 2.2.) */
+#include "tokenizer_model.h"
+
+#include "utf8.h"
+
+static bool is_printable(uint32_t byte)
+{
+    return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) ||
+           (byte >= 174 && byte <= 255);
+}
+
+int tb_byte_of_code_point(uint32_t code_point)
+{
+    if (code_point < 256)
+        return is_printable(code_point) ? (int)code_point : -1;
+    if (code_point >= 256 + 33 && code_point <= 256 + 66)
+        return (int)(code_point - 256 - 33) + 127; // 127-160
+    if (code_point < 256 + 33)
+        return (int)code_point - 256; // 0-32
+    return code_point == 256 + 67 ? 173 : -1;
+}
+
+bool tb_byte_level_decode(struct tb_span text, uint8_t *bytes, size_t *len)
+{
+    *len = 0;
+    for (size_t at = 0; at < text.len;) {
+        uint32_t code_point;
+        at += tb_utf8_decode(text, at, &code_point);
+        int byte = tb_byte_of_code_point(code_point);
+        if (byte < 0)
+            return false;
+        bytes[(*len)++] = (uint8_t)byte;
+    }
+    return true;
+}

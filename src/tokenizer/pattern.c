@@ -1,0 +1,249 @@
+#include "pattern.h"
+
+#include "pattern_class.h"
+
+// Lower-case ASCII of a letter, or 0 for anything else.
+static uint8_t letter_at(struct tb_span text, size_t at, bool is_any_case)
+{
+    if (at >= text.len)
+        return 0;
+    uint8_t byte = text.ptr[at];
+    if (is_any_case && byte >= 'A' && byte <= 'Z')
+        byte |= 0x20;
+    return byte >= 'a' && byte <= 'z' ? byte : 0;
+}
+
+size_t tb_contraction(struct tb_span text, size_t at, bool is_any_case)
+{
+    if (at + 1 >= text.len || text.ptr[at] != '\'')
+        return 0;
+    uint8_t first = letter_at(text, at + 1, is_any_case);
+    uint8_t second = letter_at(text, at + 2, is_any_case);
+    if (first == 's' || first == 't' || first == 'm' || first == 'd')
+        return 2;
+    if ((first == 'r' && second == 'e') || (first == 'v' && second == 'e') ||
+        (first == 'l' && second == 'l'))
+        return 3;
+    bool is_long_s = is_any_case && at + 2 < text.len &&
+                     text.ptr[at + 1] == 0xC5 && text.ptr[at + 2] == 0xBF;
+    return is_long_s ? 3 : 0;
+}
+
+size_t tb_scan_space(struct tb_span text, size_t at, bool is_gpt2)
+{
+    size_t newline_end = 0; // behind the last \r or \n
+    size_t last = at;       // where the last white space begins
+    size_t end = at;
+    for (;;) {
+        struct tb_char next = tb_char_at(text, end);
+        if (!(next.bits & TB_CLASS_SPACE))
+            break;
+        last = end;
+        end += next.len;
+        if (tb_char_is_newline(next))
+            newline_end = end;
+    }
+    if (newline_end && !is_gpt2)
+        return newline_end;
+    // The last one is left to what follows, unless it stands alone.
+    return end == text.len || last == at ? end : last;
+}
+
+/* GPT-2: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|
+ * \s+(?!\S)|\s+ */
+size_t tb_pattern_scan_gpt2(struct tb_span text, size_t at)
+{
+    size_t contraction = tb_contraction(text, at, false);
+    if (contraction)
+        return at + contraction;
+    struct tb_char first = tb_char_at(text, at);
+    size_t start = at;
+    struct tb_char next = first;
+    if (first.code == ' ' && first.len) {
+        start += 1;
+        next = tb_char_at(text, start);
+    }
+    const uint32_t other = ~(TB_CLASS_WORD | TB_CLASS_SPACE);
+    if (next.bits & TB_CLASS_LETTER)
+        return tb_run(text, start, TB_CLASS_LETTER, 0);
+    if (next.bits & TB_CLASS_NUMBER)
+        return tb_run(text, start, TB_CLASS_NUMBER, 0);
+    if (next.bits && !(next.bits & TB_CLASS_SPACE))
+        return tb_run(text, start, other, TB_CLASS_SPACE);
+    return first.bits ? tb_scan_space(text, at, true) : at;
+}
+
+// The end of at most `most` numbers from `at` on.
+static size_t run_numbers(struct tb_span text, size_t at, unsigned most)
+{
+    for (; most > 0; most--) {
+        struct tb_char next = tb_char_at(text, at);
+        if (!(next.bits & TB_CLASS_NUMBER))
+            break;
+        at += next.len;
+    }
+    return at;
+}
+
+/* What follows the words in cl100k and o200k: \p{N}{1,n}|
+ * ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ ; o200k also takes
+ * slashes behind. */
+static size_t scan_rest(struct tb_span text, size_t at, struct tb_char first,
+                        unsigned most_numbers, bool has_slash)
+{
+    if (first.bits & TB_CLASS_NUMBER)
+        return run_numbers(text, at, most_numbers);
+    size_t start = at;
+    struct tb_char next = first;
+    if (first.code == ' ') {
+        start += 1;
+        next = tb_char_at(text, start);
+    }
+    const uint32_t none = TB_CLASS_WORD | TB_CLASS_SPACE;
+    if (!next.bits || (next.bits & none))
+        return tb_scan_space(text, at, false);
+    size_t end = tb_run(text, start, ~none, TB_CLASS_SPACE);
+    for (;;) {
+        size_t tail = tb_run_newlines(text, end);
+        if (has_slash && tail < text.len && text.ptr[tail] == '/')
+            tail++;
+        if (tail == end)
+            return end;
+        end = tail;
+    }
+}
+
+/* cl100k, as Llama 3 and Qwen have it: (?i:'s|'t|'re|'ve|'m|'ll|'d)|
+ * [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|... */
+static inline size_t scan_cl100k(struct tb_span text, size_t at,
+                                 unsigned most_numbers)
+{
+    size_t contraction = tb_contraction(text, at, true);
+    if (contraction)
+        return at + contraction;
+    struct tb_char first = tb_char_at(text, at);
+    if (!first.bits)
+        return at;
+    if (first.bits & TB_CLASS_LETTER)
+        return tb_run(text, at + first.len, TB_CLASS_LETTER, 0);
+    if (!tb_char_is_newline(first) && !(first.bits & TB_CLASS_NUMBER)) {
+        size_t end = tb_run(text, at + first.len, TB_CLASS_LETTER, 0);
+        if (end > at + first.len)
+            return end;
+    }
+    return scan_rest(text, at, first, most_numbers, false);
+}
+
+static size_t scan_cl100k_numbers3(struct tb_span text, size_t at)
+{
+    return scan_cl100k(text, at, 3);
+}
+
+static size_t scan_cl100k_numbers1(struct tb_span text, size_t at)
+{
+    return scan_cl100k(text, at, 1);
+}
+
+/* The two word parts of o200k, from behind the optional first character:
+ *   [Lu Lt Lm Lo M]*[Ll Lm Lo M]+   and   [Lu Lt Lm Lo M]+[Ll Lm Lo M]*
+ * Returns the end, or `at` when neither matches; `*is_lower` says that the
+ * first did. The upper run is greedy, so where nothing lower follows it the
+ * first part falls back to the last character of the run that counts as both.
+ */
+static size_t scan_cased(struct tb_span text, size_t at, bool *is_lower)
+{
+    const uint32_t both = TB_UNICODE_MASK(TB_UNICODE_LM) |
+                          TB_UNICODE_MASK(TB_UNICODE_LO) | TB_CLASS_MARK;
+    const uint32_t upper =
+        both | TB_UNICODE_MASK(TB_UNICODE_LU) | TB_UNICODE_MASK(TB_UNICODE_LT);
+    const uint32_t lower = both | TB_UNICODE_MASK(TB_UNICODE_LL);
+    size_t last_both_end = at;
+    size_t end = at;
+    struct tb_char next = tb_char_at(text, end);
+    while (next.bits & upper) {
+        end += next.len;
+        if (next.bits & both)
+            last_both_end = end;
+        next = tb_char_at(text, end);
+    }
+    *is_lower = true;
+    if (next.bits & lower)
+        return tb_run(text, end, lower, 0);
+    if (last_both_end > at)
+        return last_both_end;
+    *is_lower = false;
+    return end;
+}
+
+size_t tb_pattern_scan_o200k(struct tb_span text, size_t at)
+{
+    struct tb_char first = tb_char_at(text, at);
+    if (!first.bits)
+        return at;
+    bool is_lower = false;
+    size_t end = at;
+    if (!tb_char_is_newline(first) && !(first.bits & TB_CLASS_WORD)) {
+        // The first character may go in front of a word; a mark may also be
+        // in it, which the first part prefers to an upper-case word behind.
+        size_t start = at + first.len;
+        end = scan_cased(text, start, &is_lower);
+        if (end == start)
+            end = at;
+        if (!is_lower && (first.bits & TB_CLASS_MARK))
+            end = start;
+    } else if (first.bits & TB_CLASS_LETTER) {
+        end = scan_cased(text, at, &is_lower);
+    }
+    if (end > at)
+        return end + tb_contraction(text, end, true);
+    return scan_rest(text, at, first, 3, true);
+}
+
+/* ---- which pattern is which -----------------------------------------------
+ */
+
+#define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define CL100K_BEFORE CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define CL100K_BEHIND                                                          \
+    "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define O200K_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define O200K_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+
+static const struct {
+    const char *pattern;
+    tb_pattern_scan scan;
+} known_patterns[] = {
+    {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|"
+     "\\s+(?!\\S)|\\s+",
+     tb_pattern_scan_gpt2},
+    {CL100K_BEFORE "\\p{N}{1,3}" CL100K_BEHIND, scan_cl100k_numbers3},
+    {CL100K_BEFORE "\\p{N}" CL100K_BEHIND, scan_cl100k_numbers1},
+    {"[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "*" O200K_LOWER "+" CONTRACTIONS
+     "?|[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "+" O200K_LOWER "*" CONTRACTIONS
+     "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|"
+     "\\s+(?!\\S)|\\s+",
+     tb_pattern_scan_o200k},
+    {"\\p{N}{1,3}", tb_pattern_scan_digits3},
+    {"[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F"
+     "\xE3\x82\xA0-\xE3\x83\xBF]+",
+     tb_pattern_scan_cjk},
+    {"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|"
+     "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
+     "\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+     tb_pattern_scan_deepseek},
+};
+
+tb_pattern_scan tb_pattern_find(struct tb_span pattern)
+{
+    size_t count = sizeof(known_patterns) / sizeof(known_patterns[0]);
+    for (size_t i = 0; i < count; i++)
+        if (tb_span_equal(pattern, tb_span_of(known_patterns[i].pattern)))
+            return known_patterns[i].scan;
+    return NULL;
+}
+
+bool tb_pattern_is_gapless(tb_pattern_scan scan)
+{
+    return scan != tb_pattern_scan_digits3 && scan != tb_pattern_scan_cjk &&
+           scan != tb_pattern_scan_deepseek;
+}

@@ -1,0 +1,38 @@
+/* The patterns by which texts are cut into words before encoding, as scanners
+ * written by hand.
+ *
+ * A scanner is chosen by the exact text of a tokenizer's pattern, never by a
+ * model's name, and gives what Oniguruma gives for that pattern with Unicode
+ * 16.0 tables. Each is a function of the text alone:
+ *
+ *     end = scan(text, at);   // `end` == `at`: nothing matches at `at`
+ *
+ * `text` is valid UTF-8, `at` stands on a code point, `text.len` is where
+ * look-ahead sees the end. How far a scanner looks ahead is not bounded.
+ */
+#ifndef TB_PATTERN_H
+#define TB_PATTERN_H
+
+#include "span.h"
+
+typedef size_t (*tb_pattern_scan)(struct tb_span text, size_t at);
+
+/* The scanner for a pattern's text, or NULL when there is none. */
+tb_pattern_scan tb_pattern_find(struct tb_span pattern);
+
+/* GPT-2's pattern, which ByteLevel with use_regex means. */
+size_t tb_pattern_scan_gpt2(struct tb_span text, size_t at);
+
+/* The pattern of o200k_base, which the built-in tokenizer uses. */
+size_t tb_pattern_scan_o200k(struct tb_span text, size_t at);
+
+/* Is a match found at every place, so that matches follow each other without
+ * gaps? True of all but the patterns that pick something out. */
+bool tb_pattern_is_gapless(tb_pattern_scan scan);
+
+/* Private to the scanners' files. */
+size_t tb_pattern_scan_deepseek(struct tb_span text, size_t at);
+size_t tb_pattern_scan_digits3(struct tb_span text, size_t at);
+size_t tb_pattern_scan_cjk(struct tb_span text, size_t at);
+
+#endif

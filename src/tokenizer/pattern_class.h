@@ -1,0 +1,70 @@
+/* What the scanners ask about characters. Private to them. */
+#ifndef TB_PATTERN_CLASS_H
+#define TB_PATTERN_CLASS_H
+
+#include "unicode.h"
+#include "utf8.h"
+
+/* Bit sets of classes, as the patterns use them. */
+#define TB_CLASS_LETTER TB_UNICODE_MASK_L
+#define TB_CLASS_NUMBER TB_UNICODE_MASK_N
+#define TB_CLASS_MARK TB_UNICODE_MASK_M
+/* A category bit above all categories stands for white space. */
+#define TB_CLASS_SPACE (UINT32_C(1) << 31)
+#define TB_CLASS_WORD (TB_CLASS_LETTER | TB_CLASS_NUMBER)
+
+/* One character: its class bits and its length; bits 0 is the end. */
+struct tb_char {
+    uint32_t bits;
+    uint32_t code;
+    size_t len; /* bytes */
+};
+
+static inline struct tb_char tb_char_at(struct tb_span text, size_t at)
+{
+    if (at >= text.len)
+        return (struct tb_char){0};
+    struct tb_char found;
+    found.len = tb_utf8_decode(text, at, &found.code);
+    uint8_t properties = tb_unicode_properties(found.code);
+    found.bits = UINT32_C(1) << (properties & TB_UNICODE_CATEGORY_BITS);
+    if (properties & TB_UNICODE_WHITE_SPACE)
+        found.bits |= TB_CLASS_SPACE;
+    return found;
+}
+
+static inline bool tb_char_is_newline(struct tb_char character)
+{
+    return character.code == '\n' || character.code == '\r';
+}
+
+/* The end of the run of characters that have a bit of `any` and none of
+ * `none`, from `at` on. */
+static inline size_t tb_run(struct tb_span text, size_t at, uint32_t any,
+                            uint32_t none)
+{
+    for (;;) {
+        struct tb_char next = tb_char_at(text, at);
+        if (!(next.bits & any) || (next.bits & none))
+            return at;
+        at += next.len;
+    }
+}
+
+/* The end of the run of \r and \n from `at` on. */
+static inline size_t tb_run_newlines(struct tb_span text, size_t at)
+{
+    while (at < text.len && (text.ptr[at] == '\n' || text.ptr[at] == '\r'))
+        at++;
+    return at;
+}
+
+/* Length of the contraction ('s 't 're 've 'm 'll 'd) at `at`, 0 for none.
+ * Without case, \u017F counts as s: full case folding, as Oniguruma has it. */
+size_t tb_contraction(struct tb_span text, size_t at, bool is_any_case);
+
+/* What white space at `at` matches: \s*[\r\n]+ (unless `is_gpt2`, which has no
+ * such part), else \s+(?!\S), else \s+. `at` stands on white space. */
+size_t tb_scan_space(struct tb_span text, size_t at, bool is_gpt2);
+
+#endif

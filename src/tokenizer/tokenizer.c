@@ -1,0 +1,117 @@
+#include "tokenizer_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "input.h"
+#include "memory.h"
+
+/* Largest tokenizer file that is read, bytes. */
+#define FILE_MAX_LEN ((size_t)1 << 30)
+
+tb_status tb_tokens_append(struct tb_tokens *tokens, const tb_token *ids,
+                           size_t count)
+{
+    if (tokens->capacity - tokens->count < count) {
+        tb_token *grown = tb_array_grow(tokens->ids, &tokens->capacity,
+                                        tokens->count + count, sizeof(*grown));
+        if (!grown)
+            return TB_ERR_MEMORY;
+        tokens->ids = grown;
+    }
+    for (size_t i = 0; i < count; i++)
+        tokens->ids[tokens->count + i] = ids[i];
+    tokens->count += count;
+    return TB_OK;
+}
+
+void tb_tokens_release(struct tb_tokens *tokens)
+{
+    tb_memory_free(tokens->ids);
+    *tokens = (struct tb_tokens){0};
+}
+
+tb_status tb_tokenizer_new(struct tb_tokenizer **tokenizer)
+{
+    *tokenizer = tb_memory_zeroed(1, sizeof(**tokenizer));
+    if (!*tokenizer)
+        return TB_ERR_MEMORY;
+    tb_vocab_init(&(*tokenizer)->bpe.vocab);
+    tb_vocab_init(&(*tokenizer)->strings);
+    (*tokenizer)->bpe.unknown = TB_NO_TOKEN;
+    return TB_OK;
+}
+
+void tb_tokenizer_free(struct tb_tokenizer *tokenizer)
+{
+    if (!tokenizer)
+        return;
+    tb_added_tokens_release(&tokenizer->raw_tokens);
+    tb_added_tokens_release(&tokenizer->normalized_tokens);
+    tb_bpe_release(&tokenizer->bpe);
+    tb_vocab_release(&tokenizer->strings);
+    tb_arena_release(&tokenizer->arena);
+    tb_memory_free(tokenizer);
+}
+
+const char *tb_tokenizer_origin(const struct tb_tokenizer *tokenizer)
+{
+    return tokenizer->origin;
+}
+
+const char *tb_tokenizer_fingerprint(const struct tb_tokenizer *tokenizer)
+{
+    return tokenizer->fingerprint;
+}
+
+uint32_t tb_tokenizer_vocab_size(const struct tb_tokenizer *tokenizer)
+{
+    return tokenizer->vocab_size;
+}
+
+static tb_status read_file(const char *path, struct tb_buffer *content,
+                           struct tb_error *error)
+{
+    struct tb_input *input;
+    TB_TRY(tb_input_open(path, &input, error));
+    tb_status status = TB_OK;
+    for (size_t len = 1; status == TB_OK && len > 0;) {
+        status = tb_buffer_reserve(content, 1 << 20);
+        if (status != TB_OK) {
+            tb_fail(error, status, "cannot hold the tokenizer's file");
+            break;
+        }
+        status = tb_input_read(input, content->ptr + content->len, 1 << 20,
+                               &len, error);
+        content->len += len;
+    }
+    tb_input_close(input);
+    return status;
+}
+
+static tb_status open_file(const char *path, struct tb_tokenizer **tokenizer,
+                           struct tb_error *error)
+{
+    struct tb_buffer content = TB_BUFFER(FILE_MAX_LEN);
+    tb_status status = read_file(path, &content, error);
+    if (status == TB_OK)
+        status =
+            tb_tokenizer_from_json(tb_buffer_span(&content), tokenizer, error);
+    tb_buffer_release(&content);
+    if (status == TB_OK)
+        (void)snprintf((*tokenizer)->origin, sizeof((*tokenizer)->origin), "%.255s",
+                       path);
+    else
+        tb_error_set_path(error, path);
+    return status;
+}
+
+tb_status tb_tokenizer_open(const char *name, struct tb_tokenizer **tokenizer,
+                            struct tb_error *error)
+{
+    if (strcmp(name, "builtin") == 0 || strcmp(name, "o200k_base") == 0)
+        return tb_tokenizer_builtin(tokenizer, error);
+    char path[4096];
+    TB_TRY(tb_tokenizer_locate(name, path, sizeof(path), error));
+    return open_file(path, tokenizer, error);
+}
