@@ -157,6 +157,7 @@ static tb_status add_counts(struct tb_stats *stats,
         stats->usage_row_count++;
     if (is_adjusted(row)) {
         stats->adjusted_count++;
+        stats->usage_led_count += row->input_length == row->usage_tokens;
         TB_TRY(tb_series_add(&stats->difference_permille,
                              difference_permille(row)));
     }
@@ -180,6 +181,9 @@ tb_status tb_stats_add_row(struct tb_stats *stats,
     TB_TRY(add_to_groups(stats, row));
     TB_TRY(add_counts(stats, row));
     stats->new_tokens += row->new_tokens;
+    stats->block_tokens += stats->is_compat && row->has_usage
+                               ? row->counted_tokens
+                               : row->input_length;
     stats->row_count++;
     return TB_OK;
 }
@@ -198,6 +202,14 @@ void tb_stats_add_message(struct tb_stats *stats, const struct tb_error *error)
     if (stats->message_count < TB_STATS_MAX_MESSAGES)
         stats->messages[stats->message_count] = *error;
     stats->message_count++;
+}
+
+double tb_stats_cached_share(const struct tb_stats *stats)
+{
+    if (stats->new_tokens >= stats->block_tokens)
+        return 0;
+    return (double)(stats->block_tokens - stats->new_tokens) /
+           (double)stats->block_tokens;
 }
 
 uint64_t tb_stats_skipped(const struct tb_stats *stats)

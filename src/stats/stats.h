@@ -69,11 +69,14 @@ struct tb_stats {
     struct tb_series turns;        /* by session number: rows; unsorted */
     struct tb_series input, output, blocks;
     uint64_t new_tokens;
+    uint64_t block_tokens; /* tokens in all rows' blocks: the input lengths,
+                              but with is_compat what we counted */
     struct tb_name_table agents, priorities;
     struct tb_stats_group *agent_groups, *priority_groups; /* by number */
     size_t agent_capacity, priority_capacity;
     /* the server's count against ours */
     uint64_t usage_row_count, adjusted_count;
+    uint64_t usage_led_count; /* adjusted rows whose length is the server's */
     struct tb_series difference_permille; /* of adjusted rows */
     uint64_t cached_row_count, cached_tokens, cached_prompt_tokens;
     uint64_t output_counted_count, output_unknown_count;
@@ -91,10 +94,10 @@ struct tb_stats {
     uint64_t token_count, reused_token_count; /* encoded; taken over */
     double seconds;
     uint32_t block_size;
-    bool is_compat, is_telemetry;
-    char tokenizer[256];        /* as asked for, or as inferred */
-    char tokenizer_origin[256]; /* the file it came from, or "built in" */
-    char tokenizer_reason[256]; /* why, when nobody asked for it; or "" */
+    bool is_compat, is_telemetry; /* set before the first row */
+    char tokenizer[256];          /* as asked for, or as inferred */
+    char tokenizer_origin[256];   /* the file it came from, or "built in" */
+    char tokenizer_reason[256];   /* why, when nobody asked for it; or "" */
     char tokenizer_fingerprint[33];
     char output_path[256]; /* where the rows went */
     /* the first things that went wrong, in words */
@@ -112,6 +115,10 @@ void tb_stats_add_skip(struct tb_stats *stats, tb_skip skip,
 
 /* Keeps a message if there is room, and counts it. */
 void tb_stats_add_message(struct tb_stats *stats, const struct tb_error *error);
+
+/* Share of all prompt tokens that stand in blocks seen before, 0..1: what an
+ * infinite prefix cache would serve. 0 without rows. */
+double tb_stats_cached_share(const struct tb_stats *stats);
 
 uint64_t tb_stats_skipped(const struct tb_stats *stats);
 

@@ -70,6 +70,9 @@ static void test_rows(void **state)
     assert_int_equal(stats.new_tokens, 1000);
     assert_int_equal(stats.usage_row_count, 3);
     assert_int_equal(stats.adjusted_count, 2);
+    assert_int_equal(stats.usage_led_count, 2);
+    assert_int_equal(stats.block_tokens, 2200);
+    assert_true(tb_stats_cached_share(&stats) == 1200.0 / 2200);
     assert_int_equal(stats.difference_permille.count, 2);
     assert_int_equal(stats.difference_permille.sum, 500);
     assert_int_equal(stats.agents.count, 2);

@@ -1,0 +1,97 @@
+#include "json_form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "json_writer.h"
+
+enum { INDENT = 2 };
+
+struct tb_json_form tb_json_form_on(struct tb_buffer *buffer, bool is_indented)
+{
+    return (struct tb_json_form){
+        .buffer = buffer, .is_indented = is_indented, .is_first = true};
+}
+
+static void put(struct tb_json_form *form, struct tb_span text)
+{
+    if (form->status == TB_OK)
+        form->status = tb_buffer_append(form->buffer, text);
+}
+
+static void put_string(struct tb_json_form *form, struct tb_span text)
+{
+    if (form->status == TB_OK)
+        form->status = tb_json_write_string(form->buffer, text);
+}
+
+static void begin_line(struct tb_json_form *form)
+{
+    put(form, TB_SPAN("\n"));
+    for (unsigned i = 0; i < form->depth * INDENT; i++)
+        put(form, TB_SPAN(" "));
+}
+
+static void begin_value(struct tb_json_form *form, const char *key)
+{
+    if (!form->is_first)
+        put(form, form->is_indented ? TB_SPAN(",") : TB_SPAN(", "));
+    if (form->is_indented && form->depth > 0)
+        begin_line(form);
+    form->is_first = false;
+    if (!key)
+        return;
+    put_string(form, tb_span_of(key));
+    put(form, TB_SPAN(": "));
+}
+
+void tb_json_form_open(struct tb_json_form *form, const char *key, char bracket)
+{
+    begin_value(form, key);
+    put(form, (struct tb_span){(const uint8_t *)&bracket, 1});
+    form->depth++;
+    form->is_first = true;
+}
+
+void tb_json_form_close(struct tb_json_form *form, char bracket)
+{
+    form->depth--;
+    if (form->is_indented && !form->is_first)
+        begin_line(form);
+    put(form, (struct tb_span){(const uint8_t *)&bracket, 1});
+    form->is_first = false;
+    if (form->depth == 0)
+        put(form, TB_SPAN("\n"));
+}
+
+void tb_json_form_number(struct tb_json_form *form, const char *key,
+                         uint64_t value)
+{
+    begin_value(form, key);
+    if (form->status == TB_OK)
+        form->status = tb_buffer_append_u64(form->buffer, value);
+}
+
+void tb_json_form_real(struct tb_json_form *form, const char *key, double value)
+{
+    char text[340]; // the longest finite double has 309 digits
+    (void)snprintf(text, sizeof(text), "%.6f", value);
+    size_t len = strlen(text);
+    while (text[len - 1] == '0' && text[len - 2] != '.')
+        len--;
+    begin_value(form, key);
+    put(form, (struct tb_span){(const uint8_t *)text, len});
+}
+
+void tb_json_form_bool(struct tb_json_form *form, const char *key, bool value)
+{
+    begin_value(form, key);
+    put(form, value ? TB_SPAN("true") : TB_SPAN("false"));
+}
+
+void tb_json_form_text(struct tb_json_form *form, const char *key,
+                       struct tb_span value)
+{
+    begin_value(form, key);
+    put_string(form, value);
+}
