@@ -46,9 +46,9 @@ def main():
     if hashlib.sha256(ranks).hexdigest() != TIKTOKEN_SHA256:
         sys.exit("these tokens are not the o200k_base that tiktoken pins")
     packed = b"".join(bytes([len(token)]) + token for token in tokens)
-    subprocess.run(
-        ["zstd", "-q", "-f", "--ultra", "-22", "-o", output], input=packed, check=True
-    )
+    size = f"--stream-size={len(packed)}"
+    command = ["zstd", "-q", "-f", "--ultra", "-22", size, "-o", output]
+    subprocess.run(command, input=packed, check=True)
 
 
 main()

@@ -32,7 +32,7 @@ void *tb_arena_zeroed(struct tb_arena *arena, size_t count, size_t size);
 #define TB_ARENA_NEW(arena, type, count)                                       \
     ((type *)tb_arena_zeroed((arena), (count), sizeof(type)))
 
-/* Copies `text` into the arena. */
+/* Copies `text` into the arena; `copy` may point to it. */
 TB_NODISCARD tb_status tb_arena_copy(struct tb_arena *arena,
                                      struct tb_span text, struct tb_span *copy);
 

@@ -99,8 +99,8 @@ static tb_status open_file(const char *path, struct tb_tokenizer **tokenizer,
             tb_tokenizer_from_json(tb_buffer_span(&content), tokenizer, error);
     tb_buffer_release(&content);
     if (status == TB_OK)
-        (void)snprintf((*tokenizer)->origin, sizeof((*tokenizer)->origin), "%.255s",
-                       path);
+        (void)snprintf((*tokenizer)->origin, sizeof((*tokenizer)->origin),
+                       "%.255s", path);
     else
         tb_error_set_path(error, path);
     return status;

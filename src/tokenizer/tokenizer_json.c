@@ -53,6 +53,14 @@ static void open_part(struct tb_json_reader *reader, const struct parts *parts,
                              tb_span_count(before, '\n') + 1);
 }
 
+// A string that outlives the file's bytes.
+static tb_status keep_string(struct tb_json_reader *reader,
+                             struct tb_arena *arena, struct tb_span *text)
+{
+    TB_TRY(tb_json_read_string(reader, arena, text));
+    return tb_arena_copy(arena, *text, text);
+}
+
 /* ---- components ------------------------------------------------------------
  */
 
@@ -78,9 +86,9 @@ static tb_status read_pattern(struct tb_json_reader *reader,
         if (!key.ptr)
             return TB_OK;
         bool is_literal = tb_span_equal(key, TB_SPAN("String"));
-        TB_TRY(tb_json_read_string(reader, arena,
-                                   is_literal ? &component->literal
-                                              : &component->regex));
+        TB_TRY(
+            keep_string(reader, arena,
+                        is_literal ? &component->literal : &component->regex));
     }
 }
 
@@ -106,7 +114,7 @@ static tb_status read_component_member(struct tb_json_reader *reader,
                  {"prepend", &component->prepend}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (tb_span_equal(key, tb_span_of(texts[i].name)))
-            return tb_json_read_string(reader, arena, texts[i].text);
+            return keep_string(reader, arena, texts[i].text);
     if (tb_span_equal(key, TB_SPAN("pattern")))
         return read_pattern(reader, arena, component);
     if (tb_span_equal(key, TB_SPAN("normalizers")) ||
@@ -359,7 +367,7 @@ static tb_status read_added_token(struct tb_json_reader *reader,
         if (!key.ptr)
             return TB_OK;
         if (tb_span_equal(key, TB_SPAN("content")))
-            TB_TRY(tb_json_read_string(reader, arena, &token->content));
+            TB_TRY(keep_string(reader, arena, &token->content));
         else if (tb_span_equal(key, TB_SPAN("single_word")))
             TB_TRY(read_bool(reader, &token->is_single_word));
         else if (tb_span_equal(key, TB_SPAN("lstrip")))
