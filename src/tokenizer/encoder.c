@@ -141,3 +141,41 @@ tb_status tb_encoder_encode(struct tb_encoder *encoder, struct tb_span text,
     return take_added_tokens(encoder, &encoder->tokenizer->raw_tokens, text,
                              encode_normalized);
 }
+
+/* ---- cutting ----------------------------------------------------------------
+ */
+
+static bool is_cut_by(const struct tb_added_tokens *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct tb_added_token *token = &set->tokens[i];
+        if (token->is_left_strip || token->is_right_strip ||
+            token->is_single_word ||
+            memchr(token->content.ptr, ' ', token->content.len))
+            return true;
+    }
+    return false;
+}
+
+/* A place x|_y with x a letter, digit or one of .,;) and y a lower-case letter
+ * is a border for every pattern that is known here, for the normal forms, and
+ * for added tokens that neither contain a space nor look around. */
+bool tb_encoder_can_cut(const struct tb_encoder *encoder)
+{
+    const struct tb_tokenizer *tokenizer = encoder->tokenizer;
+    if (is_cut_by(&tokenizer->raw_tokens) ||
+        is_cut_by(&tokenizer->normalized_tokens))
+        return false;
+    for (size_t i = 0; i < tokenizer->normalizer.step_count; i++)
+        if (tokenizer->normalizer.steps[i].kind != TB_NORMALIZER_FORM)
+            return false;
+    bool has_words = false;
+    for (size_t i = 0; i < tokenizer->pretokenizer.step_count; i++) {
+        const struct tb_pretokenizer_step *step =
+            &tokenizer->pretokenizer.steps[i];
+        if (!step->scan || step->has_prefix_space)
+            return false;
+        has_words |= tb_pattern_is_border_at_space(step->scan);
+    }
+    return has_words;
+}

@@ -247,3 +247,8 @@ bool tb_pattern_is_gapless(tb_pattern_scan scan)
     return scan != tb_pattern_scan_digits3 && scan != tb_pattern_scan_cjk &&
            scan != tb_pattern_scan_deepseek;
 }
+
+bool tb_pattern_is_border_at_space(tb_pattern_scan scan)
+{
+    return tb_pattern_is_gapless(scan) || scan == tb_pattern_scan_deepseek;
+}

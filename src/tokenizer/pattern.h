@@ -30,6 +30,11 @@ size_t tb_pattern_scan_o200k(struct tb_span text, size_t at);
  * gaps? True of all but the patterns that pick something out. */
 bool tb_pattern_is_gapless(tb_pattern_scan scan);
 
+/* Does a match always end between a letter, digit or one of .,;) and a space
+ * with a lower-case letter behind it, whatever stands around? True of all but
+ * those that only pick something out. */
+bool tb_pattern_is_border_at_space(tb_pattern_scan scan);
+
 /* Private to the scanners' files. */
 size_t tb_pattern_scan_deepseek(struct tb_span text, size_t at);
 size_t tb_pattern_scan_digits3(struct tb_span text, size_t at);
