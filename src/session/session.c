@@ -206,6 +206,7 @@ static void take_end(struct tb_call *call, const struct tb_call *end)
 {
     call->end_s = end->end_s;
     call->usage = end->usage;
+    call->answer_number = end->answer_number;
     if (call->model.len == 0)
         call->model = end->model;
     if (call->agent.len == 0)

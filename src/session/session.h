@@ -62,6 +62,7 @@ struct tb_call {
     uint64_t offset;      /* of the record in its file */
     uint64_t line;
     uint64_t prompt_number; /* the caller's: which prompt this is */
+    uint64_t answer_number; /* ... and which answer; an end brings its own */
 };
 
 typedef enum tb_part_kind {
