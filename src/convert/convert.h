@@ -31,7 +31,7 @@ struct tb_convert_progress {
     uint64_t bytes_done;  /* of all inputs, as stored */
     uint64_t bytes_total; /* 0: not known */
     uint64_t row_count;
-    double seconds;       /* since the start */
+    double seconds; /* since the start */
 };
 
 struct tb_convert_options {
@@ -47,15 +47,16 @@ struct tb_convert_options {
     uint64_t delay_ms; /* on each row of a session but its first */
     tb_lengths lengths;
     tb_session_prefix session_prefix;
-    bool is_compat; /* byte for byte what the Python converters write */
-    bool is_strict; /* anything lost: TB_ERR_VALUE and no output */
-    bool is_dry_run; /* no output, no meta file */
+    bool is_compat;   /* byte for byte what the Python converters write */
+    bool is_strict;   /* anything lost: TB_ERR_VALUE and no output */
+    bool is_dry_run;  /* no output, no meta file */
     unsigned threads; /* 0: as many as there are cores */
     /* Called now and then on the calling thread, may be NULL. Returning false
      * stops the run with TB_ERR_INTERRUPTED and no output. */
     bool (*on_progress)(void *context,
                         const struct tb_convert_progress *progress);
     void *context;
+    const char *version; /* of the program, for the meta file */
     const char *command; /* how the run was asked for, for the meta file */
 };
 

@@ -1,0 +1,559 @@
+/* The whole flow on one page:
+ *
+ *     input -> trace reader -> batches -> workers -> sessions -> rows -> output
+ *
+ * The calling thread reads, and takes finished batches back in order; workers
+ * parse and encode (pipeline.h). Sessions, numbers of blocks, rows and figures
+ * are made on the calling thread alone.
+ */
+#include "convert.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "input_name.h"
+#include "memory.h"
+#include "meta.h"
+#include "model_choice.h"
+#include "output.h"
+#include "pipeline.h"
+#include "pool.h"
+#include "row_maker.h"
+
+enum {
+    BATCH_LEN = 1 << 20, /* bytes of records after which one is full */
+    BATCH_SESSION_LEN = 256 << 10, /* ... when a session ends there */
+    MODEL_SESSIONS = 5,            /* sessions in which a model is looked for */
+    WAITING_MAX_LEN = 256 << 20,   /* bytes of records kept while looking */
+};
+
+struct run {
+    const struct tb_convert_options *options;
+    struct tb_stats *stats;
+    uint32_t block_size;
+    struct timespec started;
+    char output_path[4096];
+    struct tb_output *output;
+    /* reading */
+    struct tb_trace_counts counts; /* of inputs that are done */
+    struct tb_meta_input *inputs;  /* for the meta file */
+    char (*fingerprints)[33];
+    size_t input_number;
+    uint64_t bytes_done, bytes_total; /* of inputs before the current one */
+    struct tb_batch *batch;           /* being filled */
+    uint64_t session_number, record_number;
+    /* choosing a tokenizer */
+    const char *tokenizer_name;
+    struct tb_tokenizer *tokenizer;
+    struct tb_arena scratch;
+    struct tb_pipeline *pipeline;
+    /* making rows */
+    struct tb_row_maker *maker;
+    struct tb_session session;
+    struct tb_prompt_store prompts;
+    struct tb_buffer session_name;
+    bool has_lost_session; /* a loss that follows tells why */
+};
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) +
+           (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+/* ---- batches to rows
+ * ----------------------------------------------------------- */
+
+static tb_status begin_session(struct run *run,
+                               const struct tb_batch_event *event)
+{
+    tb_session_reset(&run->session);
+    tb_prompt_store_reset(&run->prompts);
+    tb_buffer_clear(&run->session_name);
+    return tb_buffer_append(&run->session_name, event->name);
+}
+
+static tb_status add_record(struct run *run, struct tb_batch_event *event)
+{
+    run->stats->lone_surrogate_count += event->part.call.lone_surrogate_count;
+    run->stats->bad_utf8_count += event->part.call.bad_utf8_count;
+    run->stats->image_count += event->part.call.image_count;
+    if (event->status != TB_OK) {
+        run->stats->call_count++;
+        tb_stats_add_skip(run->stats, TB_SKIP_UNREADABLE, event->error);
+        return TB_OK;
+    }
+    if (event->part.kind == TB_PART_NONE)
+        return TB_OK;
+    TB_TRY(tb_prompt_store_add(&run->prompts, event->number, &event->prompt,
+                               event->answer_count));
+    return tb_session_add(&run->session, &event->part);
+}
+
+static tb_status end_session(struct run *run, struct tb_error *error)
+{
+    bool is_compat = run->options->is_compat;
+    tb_call_order order = TB_ORDER_START;
+    if (run->options->dialect == TB_DIALECT_TELEMETRY)
+        order = TB_ORDER_FILE; // the reader has put them in order
+    else if (is_compat)
+        order = TB_ORDER_END;
+    TB_TRY(tb_session_finish(&run->session, order, is_compat));
+    return tb_row_maker_add(run->maker, tb_buffer_span(&run->session_name),
+                            &run->session, &run->prompts, error);
+}
+
+static void note_loss(struct run *run, const struct tb_batch_event *event)
+{
+    bool is_told = event->loss == TB_LOSS_CUT && run->has_lost_session;
+    run->stats->lost_record_count += !is_told;
+    if (event->error)
+        tb_stats_add_message(run->stats, event->error);
+}
+
+static tb_status take_event(struct run *run, struct tb_batch_event *event,
+                            struct tb_error *error)
+{
+    switch (event->kind) {
+    case TB_TRACE_SESSION:
+        return begin_session(run, event);
+    case TB_TRACE_RECORD:
+        return add_record(run, event);
+    case TB_TRACE_SESSION_END:
+        return end_session(run, error);
+    case TB_TRACE_SESSION_DROP:
+        run->stats->cut_session_count++;
+        run->has_lost_session = true;
+        return TB_OK;
+    case TB_TRACE_LOSS:
+        note_loss(run, event);
+        return TB_OK;
+    case TB_TRACE_END:
+    default:
+        return TB_OK;
+    }
+}
+
+static tb_status take_batch(void *context, struct tb_batch *batch,
+                            struct tb_error *error)
+{
+    struct run *run = context;
+    run->stats->token_count += batch->token_count;
+    run->stats->reused_token_count += batch->reused_count;
+    for (size_t i = 0; i < batch->event_count; i++) {
+        tb_status status = take_event(run, &batch->events[i], error);
+        if (status == TB_ERR_MEMORY)
+            tb_fail(error, status, "out of memory");
+        TB_TRY(status);
+    }
+    return TB_OK;
+}
+
+/* ---- the tokenizer
+ * ---------------------------------------------------------------- */
+
+static tb_status start_workers(struct run *run, struct tb_error *error)
+{
+    struct tb_stats *stats = run->stats;
+    (void)snprintf(stats->tokenizer, sizeof(stats->tokenizer), "%.255s",
+                   run->tokenizer_name);
+    TB_TRY(tb_tokenizer_open(run->tokenizer_name, &run->tokenizer, error));
+    (void)snprintf(stats->tokenizer_origin, sizeof(stats->tokenizer_origin),
+                   "%.255s", tb_tokenizer_origin(run->tokenizer));
+    (void)snprintf(stats->tokenizer_fingerprint,
+                   sizeof(stats->tokenizer_fingerprint), "%.32s",
+                   tb_tokenizer_fingerprint(run->tokenizer));
+    return tb_pipeline_start(run->pipeline, run->tokenizer, error);
+}
+
+static void give_reason(struct run *run, const char *format,
+                        struct tb_span model)
+{
+    (void)snprintf(run->stats->tokenizer_reason,
+                   sizeof(run->stats->tokenizer_reason), format,
+                   (int)(model.len < 100 ? model.len : 100),
+                   (const char *)model.ptr);
+}
+
+static tb_status use_default(struct run *run, struct tb_error *error)
+{
+    if (run->options->dialect == TB_DIALECT_TELEMETRY) {
+        run->tokenizer_name = TB_DEFAULT_TELEMETRY_TOKENIZER;
+        give_reason(run, "the default for telemetry%.*s", TB_SPAN(""));
+    } else {
+        run->tokenizer_name = TB_DEFAULT_NAT_TOKENIZER;
+        give_reason(run,
+                    "the default: no model of the first requests is known%.*s",
+                    TB_SPAN(""));
+    }
+    return start_workers(run, error);
+}
+
+// Does the record name a model whose tokenizer is known?
+static tb_status look_for_model(struct run *run,
+                                const struct tb_trace_event *event,
+                                struct tb_error *error)
+{
+    struct tb_span model;
+    tb_arena_reset(&run->scratch);
+    if (tb_trace_peek_model(run->options->dialect, event->json, &run->scratch,
+                            &model) != TB_OK)
+        return TB_OK; // a broken record is told of when it is parsed
+    run->tokenizer_name = tb_tokenizer_of_model(model);
+    if (!run->tokenizer_name)
+        return TB_OK;
+    give_reason(run, "inferred from model '%.*s'", model);
+    return start_workers(run, error);
+}
+
+static tb_status choose_tokenizer(struct run *run,
+                                  const struct tb_trace_event *event,
+                                  struct tb_error *error)
+{
+    if (tb_pipeline_is_started(run->pipeline))
+        return TB_OK;
+    if (run->tokenizer_name)
+        return start_workers(run, error);
+    if (run->options->dialect == TB_DIALECT_TELEMETRY)
+        return use_default(run, error);
+    if (event->kind == TB_TRACE_RECORD)
+        return look_for_model(run, event, error);
+    bool is_over = run->session_number > MODEL_SESSIONS ||
+                   tb_pipeline_waiting_len(run->pipeline) > WAITING_MAX_LEN;
+    return is_over ? use_default(run, error) : TB_OK;
+}
+
+/* ---- reading
+ * ------------------------------------------------------------------------ */
+
+static tb_status report_progress(struct run *run, const struct tb_input *input,
+                                 struct tb_error *error)
+{
+    const struct tb_convert_options *options = run->options;
+    if (!options->on_progress)
+        return TB_OK;
+    struct tb_convert_progress progress = {
+        .path = tb_input_path(input),
+        .bytes_done = run->bytes_done + tb_input_bytes_done(input),
+        .bytes_total = run->bytes_total,
+        .row_count = run->stats->row_count,
+        .seconds = seconds_since(&run->started),
+    };
+    if (options->on_progress(options->context, &progress))
+        return TB_OK;
+    return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+}
+
+// Gives the batch in when it is full, and takes an empty one.
+static tb_status turn_over(struct run *run, const struct tb_input *input,
+                           const struct tb_trace_event *event,
+                           struct tb_error *error)
+{
+    size_t len = run->batch->bytes.len;
+    bool is_full =
+        len >= BATCH_LEN ||
+        (len >= BATCH_SESSION_LEN && event->kind == TB_TRACE_SESSION_END) ||
+        run->batch->event_count >= BATCH_LEN / 64;
+    if (!is_full)
+        return TB_OK;
+    struct tb_batch *batch = run->batch;
+    run->batch = NULL;
+    TB_TRY(tb_pipeline_put(run->pipeline, batch, error));
+    TB_TRY(tb_pipeline_get(run->pipeline, &run->batch));
+    return report_progress(run, input, error);
+}
+
+static bool has_prefix(const struct tb_convert_options *options)
+{
+    return options->session_prefix == TB_SESSION_PREFIX_ALWAYS ||
+           (options->session_prefix == TB_SESSION_PREFIX_AUTO &&
+            options->input_count > 1);
+}
+
+static tb_status prefix_name(struct run *run, const struct tb_input *input,
+                             struct tb_trace_event *event)
+{
+    if (!has_prefix(run->options))
+        return TB_OK;
+    struct tb_span stem = tb_input_name_stem(tb_input_path(input));
+    size_t len = stem.len + 1 + event->name.len;
+    tb_arena_reset(&run->scratch);
+    uint8_t *name = tb_arena_alloc(&run->scratch, len);
+    if (!name)
+        return TB_ERR_MEMORY;
+    memcpy(name, stem.ptr, stem.len);
+    name[stem.len] = '/';
+    memcpy(name + stem.len + 1, event->name.ptr, event->name.len);
+    event->name = (struct tb_span){name, len};
+    return TB_OK;
+}
+
+static tb_status read_event(struct run *run, const struct tb_input *input,
+                            struct tb_trace_event *event,
+                            struct tb_error *error)
+{
+    TB_TRY(choose_tokenizer(run, event, error));
+    if (event->kind == TB_TRACE_SESSION) {
+        run->session_number++;
+        run->record_number = 0;
+        TB_TRY(prefix_name(run, input, event));
+    }
+    if (event->error.status != TB_OK)
+        tb_error_set_path(&event->error, tb_input_path(input));
+    tb_status status = tb_batch_add(run->batch, event, run->session_number,
+                                    run->record_number);
+    if (status != TB_OK)
+        return tb_fail(error, status, "cannot hold a record: %s",
+                       tb_status_name(status));
+    run->record_number += event->kind == TB_TRACE_RECORD;
+    return turn_over(run, input, event, error);
+}
+
+static tb_status read_trace(struct run *run, struct tb_input *input,
+                            struct tb_error *error)
+{
+    const struct tb_convert_options *options = run->options;
+    struct tb_trace_options trace_options = {
+        .skip_sessions = options->skip_requests,
+        .max_sessions = options->max_requests,
+        .is_compat = options->is_compat,
+    };
+    struct tb_trace_reader *reader;
+    TB_TRY(
+        tb_trace_open(options->dialect, &trace_options, input, &reader, error));
+    tb_status status = report_progress(run, input, error);
+    while (status == TB_OK) {
+        struct tb_trace_event event = {0};
+        status = tb_trace_next(reader, &event, error);
+        if (status != TB_OK || event.kind == TB_TRACE_END)
+            break;
+        status = read_event(run, input, &event, error);
+    }
+    struct tb_trace_counts counts = tb_trace_counts(reader);
+    run->stats->bytes_read += counts.bytes_read;
+    run->stats->record_count += counts.record_count;
+    run->stats->session_count += counts.session_count;
+    run->stats->empty_session_count += counts.empty_session_count;
+    tb_trace_close(reader);
+    return status;
+}
+
+static tb_status read_input(struct run *run, const char *path,
+                            struct tb_error *error)
+{
+    struct tb_input *input;
+    TB_TRY(tb_input_open(path, &input, error));
+    run->bytes_total = run->bytes_done + tb_input_bytes_total(input);
+    if (run->options->input_count > 1)
+        run->bytes_total = 0; // the others' sizes are not known yet
+    run->has_lost_session = false;
+    tb_status status = read_trace(run, input, error);
+    if (status != TB_OK && status != TB_ERR_INTERRUPTED &&
+        status != TB_ERR_CLOSED && status != TB_ERR_NOT_FOUND &&
+        status != TB_ERR_UNSUPPORTED)
+        tb_error_set_path(error, path);
+    struct tb_meta_input *meta = &run->inputs[run->input_number];
+    tb_input_fingerprint(input, run->fingerprints[run->input_number]);
+    meta->path = path;
+    meta->fingerprint = run->fingerprints[run->input_number];
+    run->input_number++;
+    run->bytes_done += tb_input_bytes_done(input);
+    run->stats->input_count++;
+    tb_input_close(input);
+    return status;
+}
+
+static tb_status read_inputs(struct run *run, struct tb_error *error)
+{
+    for (size_t i = 0; i < run->options->input_count; i++) {
+        uint64_t before = run->stats->bytes_read;
+        TB_TRY(read_input(run, run->options->inputs[i], error));
+        run->inputs[i].size = run->stats->bytes_read - before;
+    }
+    if (!tb_pipeline_is_started(run->pipeline)) {
+        if (run->tokenizer_name)
+            TB_TRY(start_workers(run, error));
+        else
+            TB_TRY(use_default(run, error));
+    }
+    struct tb_batch *last = run->batch;
+    run->batch = NULL;
+    TB_TRY(tb_pipeline_put(run->pipeline, last, error));
+    TB_TRY(tb_pipeline_finish(run->pipeline, error));
+    return tb_row_maker_flush(run->maker, error);
+}
+
+/* ---- before and after
+ * ------------------------------------------------------------------ */
+
+static tb_status check_output(struct run *run, struct tb_error *error)
+{
+    const struct tb_convert_options *options = run->options;
+    if (options->output)
+        (void)snprintf(run->output_path, sizeof(run->output_path), "%s",
+                       options->output);
+    else
+        tb_convert_output_path(options->inputs[0], run->output_path,
+                               sizeof(run->output_path));
+    (void)snprintf(run->stats->output_path, sizeof(run->stats->output_path),
+                   "%.255s", run->output_path);
+    for (size_t i = 0; i < options->input_count; i++) {
+        if (tb_output_is_same_file(options->inputs[i], run->output_path)) {
+            tb_fail(error, TB_ERR_USAGE, "output would replace this input");
+            tb_error_set_path(error, options->inputs[i]);
+            return TB_ERR_USAGE;
+        }
+    }
+    return TB_OK;
+}
+
+static bool does_usage_lead(const struct tb_convert_options *options)
+{
+    if (options->lengths == TB_LENGTHS_DEFAULT)
+        return options->dialect == TB_DIALECT_NAT;
+    return options->lengths == TB_LENGTHS_USAGE;
+}
+
+static tb_status set_up_rows(struct run *run)
+{
+    const struct tb_convert_options *options = run->options;
+    struct tb_row_options row_options = {
+        .dialect = options->dialect,
+        .block_size = run->block_size,
+        .is_compat = options->is_compat,
+        .does_usage_lead = does_usage_lead(options),
+        .has_delay = options->has_delay,
+        .delay_ms = options->delay_ms,
+    };
+    return tb_row_maker_new(&row_options, run->output, run->stats, &run->maker);
+}
+
+static tb_status set_up(struct run *run, struct tb_error *error)
+{
+    const struct tb_convert_options *options = run->options;
+    TB_TRY(check_output(run, error));
+    if (!options->is_dry_run)
+        TB_TRY(tb_output_open(run->output_path, &run->output, error));
+    struct tb_pipeline_options pipeline_options = {
+        .dialect = options->dialect,
+        .is_compat = options->is_compat,
+        .is_reusing = true,
+        .thread_count =
+            options->threads ? options->threads : tb_pool_core_count(),
+        .on_batch = take_batch,
+        .context = run,
+    };
+    tb_status status = tb_pipeline_new(&pipeline_options, &run->pipeline);
+    if (status == TB_OK)
+        status = tb_pipeline_get(run->pipeline, &run->batch);
+    if (status == TB_OK)
+        status = set_up_rows(run);
+    run->inputs = tb_memory_zeroed(options->input_count, sizeof(*run->inputs));
+    run->fingerprints =
+        tb_memory_zeroed(options->input_count, sizeof(*run->fingerprints));
+    if (status == TB_OK && (!run->inputs || !run->fingerprints))
+        status = TB_ERR_MEMORY;
+    return status == TB_OK ? TB_OK : tb_fail(error, status, "out of memory");
+}
+
+static tb_status check_result(const struct run *run, struct tb_error *error)
+{
+    const struct tb_stats *stats = run->stats;
+    if (stats->row_count + tb_stats_skipped(stats) != stats->call_count)
+        return tb_fail(error, TB_ERR_VALUE,
+                       "%llu rows and %llu skipped calls are not %llu calls: "
+                       "a fault of this program",
+                       (unsigned long long)stats->row_count,
+                       (unsigned long long)tb_stats_skipped(stats),
+                       (unsigned long long)stats->call_count);
+    if (run->options->is_strict && tb_stats_has_loss(stats))
+        return tb_fail(error, TB_ERR_VALUE,
+                       "something was lost, and --strict does not allow that");
+    if (stats->row_count == 0 && !run->options->is_compat)
+        return tb_fail(error, TB_ERR_EMPTY, "no rows: %llu calls, none usable",
+                       (unsigned long long)stats->call_count);
+    return TB_OK;
+}
+
+static tb_status write_meta(struct run *run, struct tb_error *error)
+{
+    const struct tb_convert_options *options = run->options;
+    if (tb_output_is_stream(run->output))
+        return TB_OK;
+    struct tb_meta meta = {
+        .version = options->version,
+        .command = options->command,
+        .inputs = run->inputs,
+        .input_count = options->input_count,
+        .does_usage_lead = does_usage_lead(options),
+        .has_delay = options->has_delay,
+        .delay_ms = options->delay_ms,
+    };
+    char path[sizeof(run->output_path) + 16];
+    (void)snprintf(path, sizeof(path), "%s.meta.json", run->output_path);
+    struct tb_buffer text = TB_BUFFER(SIZE_MAX / 2);
+    struct tb_output *output = NULL;
+    tb_status status = tb_meta_json(&meta, run->stats, &text);
+    if (status == TB_OK)
+        status = tb_output_open(path, &output, error);
+    if (status == TB_OK)
+        status = tb_output_write(output, tb_buffer_span(&text), error);
+    if (status == TB_OK)
+        status = tb_output_commit(output, error);
+    tb_output_close(output);
+    tb_buffer_release(&text);
+    return status;
+}
+
+static tb_status convert(struct run *run, struct tb_error *error)
+{
+    TB_TRY(set_up(run, error));
+    TB_TRY(read_inputs(run, error));
+    run->stats->seconds = seconds_since(&run->started);
+    TB_TRY(check_result(run, error));
+    if (!run->output)
+        return TB_OK;
+    // The meta file first: rows without it would be the worse half.
+    TB_TRY(write_meta(run, error));
+    return tb_output_commit(run->output, error);
+}
+
+static void tear_down(struct run *run)
+{
+    tb_pipeline_free(run->pipeline);
+    tb_row_maker_free(run->maker);
+    tb_output_close(run->output);
+    tb_tokenizer_free(run->tokenizer);
+    tb_session_release(&run->session);
+    tb_prompt_store_release(&run->prompts);
+    tb_buffer_release(&run->session_name);
+    tb_arena_release(&run->scratch);
+    tb_memory_free(run->inputs);
+    tb_memory_free(run->fingerprints);
+}
+
+tb_status tb_convert(const struct tb_convert_options *options,
+                     struct tb_stats *stats, struct tb_error *error)
+{
+    if (options->input_count == 0)
+        return tb_fail(error, TB_ERR_USAGE, "no input");
+    struct run run = {
+        .options = options,
+        .stats = stats,
+        .tokenizer_name = options->tokenizer,
+        .session_name = TB_BUFFER(SIZE_MAX / 2),
+    };
+    run.block_size = options->block_size;
+    if (run.block_size == 0)
+        run.block_size = options->dialect == TB_DIALECT_NAT ? 128 : 64;
+    stats->block_size = run.block_size;
+    stats->is_compat = options->is_compat;
+    stats->is_telemetry = options->dialect == TB_DIALECT_TELEMETRY;
+    clock_gettime(CLOCK_MONOTONIC, &run.started);
+    tb_status status = convert(&run, error);
+    tear_down(&run);
+    return status;
+}
