@@ -1,0 +1,90 @@
+#include "message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 20 };
+
+static bool is_control(uint8_t byte)
+{
+    return (byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7F;
+}
+
+// C1 controls (U+0080 to U+009F) are two bytes in UTF-8; some terminals obey
+// them too.
+static bool is_control_pair(struct tb_span text, size_t at)
+{
+    return text.ptr[at] == 0xC2 && at + 1 < text.len &&
+           text.ptr[at + 1] >= 0x80 && text.ptr[at + 1] <= 0x9F;
+}
+
+static void write_clean(FILE *file, struct tb_span text)
+{
+    size_t begin = 0;
+    for (size_t at = 0; at < text.len; at++) {
+        bool is_pair = is_control_pair(text, at);
+        if (!is_pair && !is_control(text.ptr[at]))
+            continue;
+        (void)fwrite(text.ptr + begin, 1, at - begin, file);
+        (void)fputc('?', file);
+        at += is_pair;
+        begin = at + 1;
+    }
+    (void)fwrite(text.ptr + begin, 1, text.len - begin, file);
+}
+
+tb_status tb_message_text(struct tb_span text, bool is_error)
+{
+    FILE *file = is_error ? stderr : stdout;
+    if (text.len > 0)
+        write_clean(file, text);
+    if (fflush(file) == 0 && !ferror(file))
+        return TB_OK;
+    return errno == EPIPE ? TB_ERR_CLOSED : TB_ERR_IO;
+}
+
+void tb_message_line(const char *format, ...)
+{
+    char text[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    write_clean(stderr, TB_SPAN("tracebake: "));
+    write_clean(stderr, tb_span_of(text));
+    (void)fputc('\n', stderr);
+}
+
+void tb_message_error(const struct tb_error *error)
+{
+    struct tb_error shown = *error;
+    char text[1024];
+    // Outputs name themselves; where only "-" is known it was the input.
+    if (strcmp(shown.path, "-") == 0)
+        (void)snprintf(shown.path, sizeof(shown.path), "standard input");
+    tb_error_format(&shown, text, sizeof(text));
+    tb_message_line("%s", text);
+}
+
+int tb_message_usage(const struct tb_error *error, const char *command)
+{
+    tb_message_error(error);
+    if (command)
+        tb_message_line("'tracebake %s --help' shows all options", command);
+    else
+        tb_message_line("'tracebake --help' shows all commands");
+    return TB_EXIT_USAGE;
+}
+
+int tb_message_help(const struct tb_option_table *table)
+{
+    struct tb_buffer text = TB_BUFFER(TEXT_MAX);
+    tb_status status = tb_option_help(table, &text);
+    if (status == TB_OK)
+        status = tb_message_text(tb_buffer_span(&text), false);
+    tb_buffer_release(&text);
+    bool is_done = status == TB_OK || status == TB_ERR_CLOSED;
+    return is_done ? TB_EXIT_DONE : TB_EXIT_FAILED;
+}

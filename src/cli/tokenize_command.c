@@ -1,0 +1,230 @@
+/* tracebake tokenize: a JSON string a line in, a JSON list of ids a line out.
+ */
+#include <stdio.h>
+
+#include "command.h"
+#include "json_reader.h"
+#include "line_reader.h"
+#include "message.h"
+#include "output.h"
+#include "tokenizer.h"
+
+enum {
+    FLUSH_LEN = 1 << 18, // bytes of output that are written at once
+    ID_MAX = 12          // bytes of an id with what stands between
+};
+
+struct arguments {
+    struct tb_text_list files;
+    const char *tokenizer;
+    bool is_help;
+};
+
+static const struct tb_option options[] = {
+    {"Options", "tokenizer", TB_OPTION_TEXT, "NAME", NULL,
+     "A tokenizer.json, a folder with one, 'builtin' (o200k_base), or a model "
+     "in the Hugging Face cache such as org/model or org/model@revision. Must "
+     "be given.",
+     offsetof(struct arguments, tokenizer), 0, 0},
+    {NULL, "help", TB_OPTION_FLAG, NULL, NULL, "Show this page.",
+     offsetof(struct arguments, is_help), 0, 0},
+};
+
+static const struct tb_option_table table = {
+    .command = "tokenize",
+    .purpose = "turn JSON strings into lists of token ids",
+    .usage = "tokenize --tokenizer NAME [FILE]",
+    .description =
+        "Reads a JSON string from each line of FILE, or of standard input, and "
+        "writes a line with a JSON list of its token ids to standard output. "
+        "No special tokens are added. Stops at a line that is no JSON "
+        "string.\n",
+    .examples = "  echo '\"Hello, world\"' | "
+                "tracebake tokenize --tokenizer builtin\n",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .operands = offsetof(struct arguments, files),
+    .operands_max = 1,
+};
+
+struct job {
+    struct tb_encoder *encoder;
+    struct tb_input *input;
+    struct tb_output *output;
+    struct tb_line_reader lines;
+    struct tb_arena arena; // of one line
+    struct tb_tokens tokens;
+    struct tb_buffer text; // output that is not written yet
+    uint64_t lone_surrogate_count, bad_utf8_count;
+};
+
+static tb_status flush(struct job *job, struct tb_error *error)
+{
+    TB_TRY(tb_output_write(job->output, tb_buffer_span(&job->text), error));
+    tb_buffer_clear(&job->text);
+    return TB_OK;
+}
+
+static uint8_t *put_id(uint8_t *out, tb_token id)
+{
+    uint8_t digits[10];
+    size_t count = 0;
+    do {
+        digits[count++] = (uint8_t)('0' + id % 10);
+        id /= 10;
+    } while (id != 0);
+    while (count > 0)
+        *out++ = digits[--count];
+    return out;
+}
+
+static tb_status append_ids(struct tb_buffer *text,
+                            const struct tb_tokens *tokens)
+{
+    if (tokens->count > SIZE_MAX / ID_MAX - 3)
+        return TB_ERR_LIMIT;
+    TB_TRY(tb_buffer_reserve(text, tokens->count * ID_MAX + 3));
+    uint8_t *out = text->ptr + text->len;
+    *out++ = '[';
+    for (size_t i = 0; i < tokens->count; i++) {
+        if (i > 0) {
+            *out++ = ',';
+            *out++ = ' ';
+        }
+        out = put_id(out, tokens->ids[i]);
+    }
+    *out++ = ']';
+    *out++ = '\n';
+    text->len = (size_t)(out - text->ptr);
+    return TB_OK;
+}
+
+static tb_status read_string(struct job *job, struct tb_span line,
+                             struct tb_span *text, struct tb_error *error)
+{
+    struct tb_json_reader json;
+    tb_arena_reset(&job->arena);
+    tb_json_reader_init_span(&json, line, job->lines.offset, job->lines.line);
+    tb_status status = tb_json_read_string(&json, &job->arena, text);
+    if (status == TB_OK)
+        status = tb_json_expect_end(&json);
+    job->lone_surrogate_count += json.lone_surrogate_count;
+    job->bad_utf8_count += json.bad_utf8_count;
+    if (status != TB_OK && error)
+        *error = json.error;
+    tb_json_reader_release(&json);
+    return status;
+}
+
+static tb_status tokenize_line(struct job *job, struct tb_span line,
+                               struct tb_error *error)
+{
+    struct tb_span text;
+    TB_TRY(read_string(job, line, &text, error));
+    job->tokens.count = 0;
+    tb_status status = tb_encoder_encode(job->encoder, text, &job->tokens);
+    if (status == TB_OK)
+        status = append_ids(&job->text, &job->tokens);
+    if (status == TB_OK)
+        return TB_OK;
+    return tb_fail(error, status, "cannot tokenize line %llu: %s",
+                   (unsigned long long)job->lines.line, tb_status_name(status));
+}
+
+// What stands before a bad line is written, so that one sees where it stopped.
+static tb_status tokenize_lines(struct job *job, struct tb_error *error)
+{
+    for (;;) {
+        struct tb_span line;
+        TB_TRY(tb_line_reader_next(&job->lines, &line, error));
+        if (!line.ptr)
+            return TB_OK;
+        TB_TRY(tokenize_line(job, line, error));
+        if (job->text.len >= FLUSH_LEN || tb_line_reader_must_read(&job->lines))
+            TB_TRY(flush(job, error));
+    }
+}
+
+static tb_status run_job(struct job *job, struct tb_error *error)
+{
+    tb_status status = tokenize_lines(job, error);
+    if (status != TB_OK) {
+        tb_error_set_path(error, tb_input_path(job->input));
+        tb_status flushed =
+            status == TB_ERR_CLOSED ? TB_ERR_CLOSED : flush(job, NULL);
+        return flushed == TB_ERR_CLOSED ? flushed : status;
+    }
+    TB_TRY(flush(job, error));
+    return tb_output_commit(job->output, error);
+}
+
+static tb_status open_job(struct job *job, const char *path,
+                          const struct tb_tokenizer *tokenizer,
+                          struct tb_error *error)
+{
+    if (tb_encoder_new(tokenizer, &job->encoder) != TB_OK)
+        return tb_fail(error, TB_ERR_MEMORY, "out of memory");
+    TB_TRY(tb_input_open(path, &job->input, error));
+    job->lines = tb_line_reader_on(job->input);
+    return tb_output_open("-", &job->output, error);
+}
+
+static void release_job(struct job *job)
+{
+    tb_encoder_free(job->encoder);
+    tb_line_reader_release(&job->lines);
+    tb_input_close(job->input);
+    tb_output_close(job->output);
+    tb_arena_release(&job->arena);
+    tb_tokens_release(&job->tokens);
+    tb_buffer_release(&job->text);
+}
+
+static void print_replaced(uint64_t count, const char *what)
+{
+    if (count > 0)
+        tb_message_line("%llu %s read as U+FFFD", (unsigned long long)count,
+                        what);
+}
+
+static int tokenize(const struct arguments *arguments)
+{
+    struct job job = {.text = TB_BUFFER(SIZE_MAX)};
+    struct tb_tokenizer *tokenizer = NULL;
+    struct tb_error error = {0};
+    const char *path = arguments->files.count ? arguments->files.items[0] : "-";
+    tb_status status =
+        tb_tokenizer_open(arguments->tokenizer, &tokenizer, &error);
+    if (status == TB_OK)
+        status = open_job(&job, path, tokenizer, &error);
+    if (status == TB_OK)
+        status = run_job(&job, &error);
+    release_job(&job);
+    tb_tokenizer_free(tokenizer);
+    print_replaced(job.lone_surrogate_count, "half surrogate pairs");
+    print_replaced(job.bad_utf8_count, "broken UTF-8 sequences");
+    if (status == TB_OK || status == TB_ERR_CLOSED)
+        return TB_EXIT_DONE;
+    error.status = status;
+    tb_message_error(&error);
+    return TB_EXIT_FAILED;
+}
+
+int tb_command_tokenize(int argc, char *const *argv)
+{
+    struct arguments arguments = {0};
+    struct tb_error error = {0};
+    tb_status status = tb_option_parse(&table, argc, argv, &arguments, &error);
+    if (status == TB_OK && !arguments.is_help && !arguments.tokenizer)
+        status = tb_fail(&error, TB_ERR_USAGE,
+                         "no tokenizer given: --tokenizer NAME");
+    int result;
+    if (arguments.is_help)
+        result = tb_message_help(&table);
+    else if (status != TB_OK)
+        result = tb_message_usage(&error, table.command);
+    else
+        result = tokenize(&arguments);
+    tb_text_list_release(&arguments.files);
+    return result;
+}
