@@ -42,11 +42,16 @@ struct tb_input {
     XXH3_state_t *hash; // inside hash_memory, aligned
 };
 
+static const char *shown_path(const struct tb_input *input)
+{
+    return input->is_standard ? "standard input" : input->path;
+}
+
 static tb_status fail_errno(const struct tb_input *input, tb_status status,
                             const char *what, struct tb_error *error)
 {
     tb_fail_errno(error, status, "%s", what);
-    tb_error_set_path(error, input->path);
+    tb_error_set_path(error, shown_path(input));
     return status;
 }
 
@@ -54,7 +59,7 @@ static tb_status fail(const struct tb_input *input, tb_status status,
                       const char *what, struct tb_error *error)
 {
     tb_fail(error, status, "%s", what);
-    tb_error_set_path(error, input->path);
+    tb_error_set_path(error, shown_path(input));
     return status;
 }
 
@@ -207,7 +212,7 @@ static tb_status read_decompressed(struct tb_input *input, uint8_t *bytes,
             read_compressed(input, bytes, size, len, &input->failure);
     if (input->failed == TB_OK)
         return TB_OK;
-    tb_error_set_path(&input->failure, input->path);
+    tb_error_set_path(&input->failure, shown_path(input));
     if (error)
         *error = input->failure;
     return input->failed;

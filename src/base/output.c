@@ -39,11 +39,16 @@ static const char *text_of(const struct tb_buffer *buffer)
     return (const char *)buffer->ptr;
 }
 
+static const char *shown_path(const struct tb_output *output)
+{
+    return output->is_standard ? "standard output" : text_of(&output->path);
+}
+
 static tb_status fail(const struct tb_output *output, tb_status status,
                       const char *what, struct tb_error *error)
 {
     tb_fail(error, status, "%s", what);
-    tb_error_set_path(error, text_of(&output->path));
+    tb_error_set_path(error, shown_path(output));
     return status;
 }
 
@@ -53,7 +58,7 @@ static tb_status fail_errno(const struct tb_output *output, const char *what,
     if (errno == EPIPE)
         return fail(output, TB_ERR_CLOSED, "the reader went away", error);
     tb_fail_errno(error, TB_ERR_IO, "%s", what);
-    tb_error_set_path(error, text_of(&output->path));
+    tb_error_set_path(error, shown_path(output));
     return TB_ERR_IO;
 }
 

@@ -158,8 +158,7 @@ tb_status tb_summary_json(struct tb_stats *stats, struct tb_buffer *buffer)
     tb_json_form_open(&form, NULL, '{');
     tb_json_form_number(&form, "rows", stats->row_count);
     tb_json_form_number(&form, "sessions", stats->sessions.count);
-    tb_json_form_number(&form, "calls",
-                        stats->row_count + tb_stats_skipped(stats));
+    tb_json_form_number(&form, "calls", stats->call_count);
     put_skipped(&form, stats);
     put_lengths(&form, stats);
     put_caches(&form, stats);

@@ -272,7 +272,7 @@ static void put_calls(struct page *page, const struct tb_stats *stats)
 {
     uint64_t skipped = tb_stats_skipped(stats);
     put_entry(page, "calls", "%s in all: %s, %s skipped",
-              grouped(stats->row_count + skipped).text,
+              grouped(stats->call_count).text,
               counted(stats->row_count, "row").text,
               skipped ? grouped(skipped).text : "none");
     for (int skip = 0; skip < TB_SKIP_COUNT; skip++)

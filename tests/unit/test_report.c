@@ -136,6 +136,7 @@ static void test_text_without_rows(void **state)
     struct tb_stats stats = {0};
     struct tb_buffer text = TB_BUFFER(1 << 20);
     tb_stats_add_skip(&stats, TB_SKIP_EMPTY_PROMPT, NULL);
+    stats.call_count = 1;
     assert_int_equal(tb_summary_text(&stats, &text), TB_OK);
     expect_contains(&text, "0 sessions, 0 rows\n");
     expect_contains(&text, "1 no text in the prompt\n");
