@@ -7,6 +7,7 @@
 #include "command.h"
 #include "convert.h"
 #include "message.h"
+#include "model_choice.h"
 #include "path_list.h"
 #include "progress.h"
 #include "stop_signal.h"
@@ -228,7 +229,7 @@ static const struct tb_option nat_options[] = {
 
 static const struct tb_option telemetry_options[] = {
     INPUT_OPTIONS,
-    TOKEN_OPTIONS("64", "the summary names it", "tokens"),
+    TOKEN_OPTIONS("64", TB_DEFAULT_TELEMETRY_TOKENIZER, "tokens"),
     ROW_OPTIONS,
     RUN_OPTIONS,
 };
@@ -497,7 +498,8 @@ static int run(const struct tb_option_table *table, tb_dialect_id dialect,
     struct arguments arguments = {.max_requests = UINT64_MAX,
                                   .lengths = CHOICE_UNSET,
                                   .stats = CHOICE_UNSET};
-    struct tb_convert_options options = {.dialect = dialect};
+    struct tb_convert_options options = {.dialect = dialect,
+                                         .version = TB_VERSION};
     struct tb_error error = {0};
     struct tb_buffer command = TB_BUFFER(COMMAND_MAX);
     // A command line that is too long for the meta file is left out there.

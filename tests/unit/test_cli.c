@@ -59,16 +59,15 @@ enum { WORDS_MAX = 10 };
 static tb_status parse(char *line, struct arguments *arguments,
                        struct tb_error *error)
 {
-    char *words[WORDS_MAX];
+    char *words[WORDS_MAX] = {0};
     int count = 0;
-    for (char *word = line; word && count < WORDS_MAX;) {
+    for (char *word = line; *word && count < WORDS_MAX;) {
         words[count++] = word;
-        word = strchr(word, ' ');
-        if (word)
+        word += strcspn(word, " ");
+        if (*word)
             *word++ = '\0';
     }
-    return tb_option_parse(&table, line[0] || count > 1 ? count : 0, words,
-                           arguments, error);
+    return tb_option_parse(&table, count, words, arguments, error);
 }
 
 static void release(struct arguments *arguments)
