@@ -28,8 +28,8 @@ struct tb_trace_options {
 };
 
 typedef enum tb_trace_event_kind {
-    TB_TRACE_SESSION, /* a session begins: `name` */
-    TB_TRACE_RECORD,  /* `json`, `offset`, `line` */
+    TB_TRACE_SESSION,      /* a session begins: `name` */
+    TB_TRACE_RECORD,       /* `json`, `offset`, `line` */
     TB_TRACE_SESSION_END,  /* it is complete: `record_count` records read */
     TB_TRACE_SESSION_DROP, /* it is not whole (the file is cut): forget it */
     TB_TRACE_LOSS, /* a record that cannot be read, see `loss` and `error` */
@@ -37,9 +37,9 @@ typedef enum tb_trace_event_kind {
 } tb_trace_event_kind;
 
 typedef enum tb_loss {
-    TB_LOSS_CUT,     /* the file ends in the middle of a session or record */
-    TB_LOSS_SYNTAX,  /* not JSON: this record, or the rest of the file */
-    TB_LOSS_TYPE,    /* JSON of another shape than the dialect's */
+    TB_LOSS_CUT,    /* the file ends in the middle of a session or record */
+    TB_LOSS_SYNTAX, /* not JSON: this record, or the rest of the file */
+    TB_LOSS_TYPE,   /* JSON of another shape than the dialect's */
 } tb_loss;
 
 struct tb_trace_event {
@@ -55,8 +55,8 @@ struct tb_trace_event {
 /* What a reader has seen so far. */
 struct tb_trace_counts {
     uint64_t bytes_read;
-    uint64_t record_count;  /* records of any kind, skipped ones too */
-    uint64_t session_count; /* sessions that began, after skip_sessions */
+    uint64_t record_count;        /* records of any kind, skipped ones too */
+    uint64_t session_count;       /* sessions that began, after skip_sessions */
     uint64_t empty_session_count; /* sessions without any record */
 };
 

@@ -1,0 +1,18 @@
+/* One step of a NAT trace: LLM_START or LLM_END to a part of a call. Private
+ * to this layer. */
+#ifndef TB_NAT_STEP_H
+#define TB_NAT_STEP_H
+
+#include "session.h"
+
+/* See struct tb_dialect. */
+TB_NODISCARD tb_status tb_nat_step_parse(struct tb_span json, uint64_t offset,
+                                         uint64_t line, bool is_compat,
+                                         struct tb_arena *arena,
+                                         struct tb_part *part,
+                                         struct tb_error *error);
+TB_NODISCARD tb_status tb_nat_step_peek_model(struct tb_span json,
+                                              struct tb_arena *arena,
+                                              struct tb_span *model);
+
+#endif

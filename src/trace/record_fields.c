@@ -1,0 +1,115 @@
+#include "record_fields.h"
+
+#include <math.h>
+
+tb_status tb_field_string(struct tb_json_reader *reader, struct tb_arena *arena,
+                          struct tb_span *text)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type == TB_JSON_STRING)
+        return tb_json_read_string(reader, arena, text);
+    return tb_json_skip(reader);
+}
+
+tb_status tb_field_id(struct tb_json_reader *reader, struct tb_arena *arena,
+                      struct tb_span *text)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type == TB_JSON_NUMBER)
+        return tb_json_read_raw(reader, text);
+    return tb_field_string(reader, arena, text);
+}
+
+static void take_count(const struct tb_json_number *number, uint64_t *count,
+                       bool *has)
+{
+    double value = number->value;
+    *has = value >= 0 && value < 1e18; // false for NaN too
+    if (*has)
+        *count =
+            number->is_integer ? (uint64_t)number->integer : (uint64_t)value;
+}
+
+tb_status tb_field_count(struct tb_json_reader *reader, struct tb_arena *arena,
+                         uint64_t *count, bool *has)
+{
+    tb_json_type type;
+    struct tb_json_number number;
+    struct tb_span text;
+    *has = false;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type == TB_JSON_NUMBER) {
+        TB_TRY(tb_json_read_number(reader, &number));
+        take_count(&number, count, has);
+        return TB_OK;
+    }
+    if (type != TB_JSON_STRING)
+        return tb_json_skip(reader);
+    TB_TRY(tb_json_read_string(reader, arena, &text));
+    struct tb_json_reader inner;
+    tb_json_reader_init_span(&inner, text, 0, 1);
+    if (tb_json_read_number(&inner, &number) == TB_OK &&
+        tb_json_expect_end(&inner) == TB_OK)
+        take_count(&number, count, has);
+    return TB_OK;
+}
+
+tb_status tb_field_number(struct tb_json_reader *reader, double *value)
+{
+    tb_json_type type;
+    struct tb_json_number number;
+    *value = NAN;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type != TB_JSON_NUMBER)
+        return tb_json_skip(reader);
+    TB_TRY(tb_json_read_number(reader, &number));
+    if (isfinite(number.value))
+        *value = number.value;
+    return TB_OK;
+}
+
+tb_status tb_field_raw(struct tb_json_reader *reader, struct tb_span *json)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type != TB_JSON_NULL)
+        return tb_json_read_raw(reader, json);
+    *json = (struct tb_span){0};
+    return tb_json_skip(reader);
+}
+
+static tb_status enter(struct tb_json_reader *reader, tb_json_type wanted,
+                       bool *entered)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    *entered = type == wanted;
+    if (!*entered)
+        return tb_json_skip(reader);
+    return wanted == TB_JSON_OBJECT ? tb_json_enter_object(reader)
+                                    : tb_json_enter_array(reader);
+}
+
+tb_status tb_field_enter_object(struct tb_json_reader *reader, bool *entered)
+{
+    return enter(reader, TB_JSON_OBJECT, entered);
+}
+
+tb_status tb_field_enter_array(struct tb_json_reader *reader, bool *entered)
+{
+    return enter(reader, TB_JSON_ARRAY, entered);
+}
+
+bool tb_field_is_filled(struct tb_span json, uint8_t opening)
+{
+    if (json.len < 3 || json.ptr[0] != opening)
+        return false;
+    // White space is at most ' ', and every value begins above it.
+    for (size_t i = 1; i + 1 < json.len; i++) {
+        if (json.ptr[i] > ' ')
+            return true;
+    }
+    return false;
+}
