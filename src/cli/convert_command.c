@@ -396,7 +396,7 @@ static void print_messages(const struct tb_stats *stats)
     for (uint64_t i = 0; i < shown; i++)
         tb_message_error(&stats->messages[i]);
     if (count > shown)
-        tb_message_line("and %llu more like these",
+        tb_message_line("and %llu more",
                         (unsigned long long)(count - shown));
 }
 

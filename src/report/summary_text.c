@@ -186,7 +186,7 @@ static void put_groups(struct page *page, const char *title,
     if (names->count == 0)
         return;
     put(page, "\n%-26s%10s%16s%14s%s\n", title, "rows", "input tokens",
-        "output tokens", has_differences ? "  count off" : "");
+        "output tokens", has_differences ? "  median off" : "");
     uint64_t limit = UINT64_MAX;
     uint32_t group = 0, shown = 0;
     while (shown < GROUPS_SHOWN) {
@@ -317,7 +317,8 @@ static void put_settings(struct page *page, const struct tb_stats *stats)
         put_entry(page, "tokenizer", "%s", stats->tokenizer);
     if (stats->tokenizer_reason[0])
         put_entry(page, "", "%s", stats->tokenizer_reason);
-    if (stats->tokenizer_origin[0] &&
+    bool is_built_in = strcmp(stats->tokenizer_origin, "built in") == 0;
+    if (stats->tokenizer_origin[0] && !is_built_in &&
         strcmp(stats->tokenizer_origin, stats->tokenizer) != 0)
         put_entry(page, "", "from %s", stats->tokenizer_origin);
     if (stats->block_size > 0)
