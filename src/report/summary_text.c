@@ -104,8 +104,10 @@ static void put_head(struct page *page, const struct tb_stats *stats)
 {
     put(page, "%s, %s", counted(stats->sessions.count, "session").text,
         counted(stats->row_count, "row").text);
-    if (stats->output_path[0])
-        put(page, " -> %s", stats->output_path);
+    const char *output = stats->output_path;
+    if (output[0])
+        put(page, " -> %s",
+            strcmp(output, "-") == 0 ? "standard output" : output);
     put(page, "\n");
     if (stats->seconds > 0)
         put(page, "%s, %.1f MB, %.2f s\n",
