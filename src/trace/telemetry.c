@@ -266,6 +266,18 @@ static void lose(struct telemetry *t, struct tb_trace_event *event,
     tb_dialect_make_loss(event, loss, &t->reader.error, t->input);
 }
 
+// Back to the event at `at`, which is also the place of an error at its end.
+static void go_on_with_error(struct telemetry *t, size_t at, bool is_place)
+{
+    struct tb_error error = t->reader.error;
+    go_on(t, at);
+    t->reader.error = error;
+    if (is_place) {
+        t->reader.error.offset = tb_json_offset(&t->reader);
+        t->reader.error.line = t->rest_line;
+    }
+}
+
 // The event at `offset` is broken.
 static tb_status lose_broken(struct telemetry *t, struct tb_trace_event *event,
                              tb_status status, uint64_t offset)
@@ -275,13 +287,15 @@ static tb_status lose_broken(struct telemetry *t, struct tb_trace_event *event,
         return status;
     bool is_cut = status == TB_ERR_CUT;
     bool is_last = t->is_at_end && t->at + t->chunk.len == t->window.len;
+    size_t at = (size_t)(offset - t->window_offset) - t->at;
     if (is_cut && !is_last) {
         loss = TB_LOSS_SYNTAX;
         (void)tb_json_fail(&t->reader, TB_ERR_SYNTAX,
                            "the next line begins inside a value");
     }
+    go_on_with_error(t, at, is_cut);
     lose(t, event, loss);
-    skip_broken(t, (size_t)(offset - t->window_offset) - t->at, is_cut);
+    skip_broken(t, at, is_cut);
     return TB_OK;
 }
 
