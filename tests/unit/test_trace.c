@@ -35,6 +35,9 @@
     "{\"event_type\":\"llm_call\",\"session_id\":" session                     \
     ",\"timestamp\":" time "}"
 
+/* One line of a telemetry file. */
+#define LINE(session, time) CALL(session, time) "\n"
+
 enum { NAT, TEL, NAT_C, TEL_C }; /* _C: as Python */
 
 /* Expected events: (name a session begins, a record by its key or line, )
@@ -158,109 +161,89 @@ static const struct event_case event_cases[] = {
      "(conv_1 a X syntax:1 (conv_2 b ) "},
 
     {"by session and time", TEL, 0, 0,
-     CALL("\"b\"", "3") "\n" CALL("\"a\"", "2") "\n" CALL("\"b\"", "1") "\n",
+     LINE("\"b\"", "3") LINE("\"a\"", "2") LINE("\"b\"", "1"),
      "(a 2 ) (b 3 1 ) "},
     {"other events are skipped", TEL, 0, 0,
      "{\"event_type\":\"tool_call\",\"session_id\":\"a\"}\n{\"x\":[1,{}]}"
      "\n" CALL("\"a\"", "2"),
      "(a 3 ) "},
     {"equal times keep file order", TEL, 0, 0,
-     CALL("\"a\"", "5") "\n" CALL("\"a\"", "5") "\n" CALL("\"a\"", "4"),
-     "(a 3 1 2 ) "},
+     LINE("\"a\"", "5") LINE("\"a\"", "5") CALL("\"a\"", "4"), "(a 3 1 2 ) "},
     {"byte order mark and CRLF", TEL, 0, 0,
      "\xEF\xBB\xBF" CALL("\"s\"", "1") "\r\n" CALL("\"s\"", "2") "\r\n",
      "(s 1 2 ) "},
     {"blank lines", TEL, 0, 0,
-     "\n\n" CALL("\"s\"", "1") "\n  \n\n" CALL("\"s\"", "2") "\n\n",
-     "(s 3 6 ) "},
+     "\n\n" LINE("\"s\"", "1") "  \n\n" LINE("\"s\"", "2") "\n", "(s 3 6 ) "},
     {"glued on one line", TEL, 0, 0,
-     CALL("\"s\"", "1")
-         CALL("\"s\"", "2") " " CALL("\"s\"", "3") "\n" CALL("\"s\"", "4"),
+     CALL("\"s\"", "1") CALL("\"s\"", "2") " " LINE("\"s\"", "3")
+         CALL("\"s\"", "4"),
      "(s 1 1 1 2 ) "},
     {"over several lines", TEL, 0, 0,
      "{\n  \"event_type\": \"llm_call\",\n  \"session_id\": \"s\",\n"
-     "  \"x\": [\n    {\n    \"y\": 1}\n  ],\n  \"timestamp\": 1\n}\n" CALL(
-         "\"s\"", "2") "\n",
+     "  \"x\": [\n    {\n    \"y\": 1}\n  ],\n  \"timestamp\": 1\n}\n" LINE(
+         "\"s\"", "2"),
      "(s 1 10 ) "},
     {"indented lines", TEL, 0, 0,
-     " " CALL("\"s\"", "1") "\n  bad\n\t" CALL(
-         "\"s\"", "2") "\n { \"x\" 1}\n " CALL("\"s\"", "3"),
+     " " LINE("\"s\"", "1") "  bad\n\t" LINE(
+         "\"s\"", "2") " { \"x\" 1}\n " CALL("\"s\"", "3"),
      "syntax:2 syntax:4 (s 1 3 5 ) "},
     {"a cut line costs itself", TEL, 0, 0,
-     CALL("\"s\"", "1") "\n{\"event_type\":\"llm_call\",\"x\":\"ab\n" CALL(
-         "\"s\"",
-         "2") "\n{\"event_type\":\"llm_call\",\"x\":[1,\n" CALL("\"s\"",
-                                                                "3") "\n",
+     LINE("\"s\"", "1") "{\"event_type\":\"llm_call\",\"x\":\"ab\n" LINE(
+         "\"s\"", "2") "{\"event_type\":\"llm_call\",\"x\":[1,\n" LINE("\"s\"",
+                                                                       "3"),
      "syntax:2 syntax:4 (s 1 3 5 ) "},
     {"garbage", TEL, 0, 0,
-     "foo\nbar\n" CALL("\"s\"", "1") "garbage\n" CALL("\"s\"", "2") "\nend",
+     "foo\nbar\n" CALL("\"s\"", "1") "garbage\n" LINE("\"s\"", "2") "end",
      "syntax:1 syntax:2 syntax:3 syntax:5 (s 3 4 ) "},
     {"a broken event and what belongs to it", TEL, 0, 0,
      "{\n  \"a\" 1,\n  \"b\": 2\n}\n" CALL("\"s\"", "1"), "syntax:2 (s 5 ) "},
     {"cut at the end of the file", TEL, 0, 0,
-     CALL("\"s\"", "1") "\n{\"event_type\":\"llm_call\",\"session_id\":\"s\"",
+     LINE("\"s\"", "1") "{\"event_type\":\"llm_call\",\"session_id\":\"s\"",
      "cut:2 (s 1 ) "},
-    {"no object", TEL, 0, 0, "[1,2]\n5\n\"x\"\n" CALL("\"s\"", "1") "\nnull\n",
+    {"no object", TEL, 0, 0, "[1,2]\n5\n\"x\"\n" LINE("\"s\"", "1") "null\n",
      "type:1 type:2 type:3 type:5 (s 4 ) "},
     {"nothing", TEL, 0, 0, "", ""},
     {"mixed zones sort by instant", TEL, 0, 0,
-     CALL("\"s\"", "\"2026-01-01T09:00:00.010+09:00\"") "\n" CALL(
-         "\"s\"",
-         "\"2026-01-01T00:00:00.009Z\"") "\n" CALL("\"s\"",
-                                                   "\"2025-12-31 "
-                                                   "20:30:00.011-03:30\""),
+     LINE("\"s\"", "\"2026-01-01T09:00:00.010+09:00\"")
+         LINE("\"s\"", "\"2026-01-01T00:00:00.009Z\"")
+             CALL("\"s\"", "\"2025-12-31 "
+                           "20:30:00.011-03:30\""),
      "(s 2 1 3 ) "},
     {"mixed zones, Python", TEL_C, 0, 0,
-     CALL("\"s\"", "\"2026-01-01T09:00:00.010+09:00\"") "\n" CALL(
-         "\"s\"",
-         "\"2026-01-01T00:00:00.009Z\"") "\n" CALL("\"s\"",
-                                                   "\"2025-12-31 "
-                                                   "20:30:00.011-03:30\""),
+     LINE("\"s\"", "\"2026-01-01T09:00:00.010+09:00\"")
+         LINE("\"s\"", "\"2026-01-01T00:00:00.009Z\"")
+             CALL("\"s\"", "\"2025-12-31 "
+                           "20:30:00.011-03:30\""),
      "(s 3 2 1 ) "},
     {"mixed units", TEL, 0, 0,
-     CALL("\"s\"", "1767225600.011") "\n" CALL(
-         "\"s\"",
-         "1767225600010") "\n" CALL("\"s\"",
-                                    "1767225600009000000") "\n" CALL("\"s\"",
-                                                                     "176722560"
-                                                                     "0008000"),
+     LINE("\"s\"", "1767225600.011") LINE("\"s\"", "1767225600010")
+         LINE("\"s\"", "1767225600009000000") CALL("\"s\"", "176722560"
+                                                            "0008000"),
      "(s 4 3 2 1 ) "},
     {"unknown times stay behind their predecessor", TEL, 0, 0,
-     CALL("\"s\"", "NaN") "\n" CALL("\"s\"", "20") "\n" CALL(
-         "\"s\"",
-         "null") "\n" CALL("\"s\"",
-                           "10") "\n" CALL("\"s\"",
-                                           "\"soon\"") "\n"
-                                                       "{\"session_id\":\"s\","
+     LINE("\"s\"", "NaN") LINE("\"s\"", "20") LINE("\"s\"", "null")
+         LINE("\"s\"", "10") LINE("\"s\"", "\"soon\"") "{\"session_id\":\"s\","
                                                        "\"event_type\":\"llm_"
                                                        "call\"}",
      "(s 1 4 5 6 2 3 ) "},
     {"session ids that are no strings", TEL, 0, 0,
-     CALL("7", "1") "\n" CALL("null", "1") "\n" CALL("2.50", "1"),
+     LINE("7", "1") LINE("null", "1") CALL("2.50", "1"),
      "(2.5 3 ) (7 1 ) (line_2 2 ) "},
     {"Python stops at an event", TEL_C, 0, 0,
-     CALL("null", "1") "\n" CALL(
-         "\"s\"", "5") "\n"
-                       "{\"session_id\":\"s\",\"event_type\":\"llm_call\"}"
-                       "\n" CALL("\"s\"", "\"4\"") "\n" CALL("\"s\"", "[]") "\n" CALL(
-                           "\"s\"",
-                           "null") "\n" CALL("\"t\"",
-                                             "\"b\"") "\n" CALL("\"t\"",
-                                                                "\"a\"") "\n" CALL("\"s\"",
-                                                                                   "-4.5"),
+     LINE("null", "1") LINE(
+         "\"s\"", "5") "{\"session_id\":\"s\",\"event_type\":\"llm_call\"}"
+                       "\n" LINE("\"s\"", "\"4\"") LINE("\"s\"", "[]")
+                           LINE("\"s\"", "null") LINE("\"t\"", "\"b\"")
+                               LINE("\"t\"", "\"a\"") CALL("\"s\"", "-4.5"),
      "type:1 type:3 type:4 type:5 type:6 (s 9 2 ) (t 8 7 ) "},
     {"numbers as Python compares them", TEL_C, 0, 0,
-     CALL("\"s\"", "9007199254740993") "\n" CALL("\"s\"", "9007199254740992.0") "\n" CALL(
-         "\"s\"",
-         "9007199254740991") "\n" CALL("\"s\"",
-                                       "-Infinity") "\n" CALL("\"s\"",
-                                                              "-0.0") "\n" CALL("\"s\"",
-                                                                                "0") "\n" CALL("\"s\"",
-                                                                                               "-1"),
+     LINE("\"s\"", "9007199254740993") LINE("\"s\"", "9007199254740992.0")
+         LINE("\"s\"", "9007199254740991") LINE("\"s\"", "-Infinity")
+             LINE("\"s\"", "-0.0") LINE("\"s\"", "0") CALL("\"s\"", "-1"),
      "(s 4 7 5 6 3 2 1 ) "},
     {"sessions by code point", TEL, 0, 0,
-     CALL("\"\\ud83d\\ude00\"", "1") "\n" CALL("\"\\uffee\"", "1") "\n" CALL(
-         "\"B\"", "1") "\n" CALL("\"a\"", "1"),
+     LINE("\"\\ud83d\\ude00\"", "1") LINE("\"\\uffee\"", "1") LINE("\"B\"", "1")
+         CALL("\"a\"", "1"),
      "(B 3 ) (a 4 ) (\xEF\xBF\xAE 2 ) (\xF0\x9F\x98\x80 1 ) "},
 };
 
