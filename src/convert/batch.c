@@ -38,11 +38,12 @@ static tb_status copy_error(struct tb_batch *batch,
     if (!event->error)
         return TB_ERR_MEMORY;
     *event->error = *error;
+    tb_error_set_path(event->error, event->path);
     return TB_OK;
 }
 
 tb_status tb_batch_add(struct tb_batch *batch,
-                       const struct tb_trace_event *event,
+                       const struct tb_trace_event *event, const char *path,
                        uint64_t session_number, uint64_t number)
 {
     struct tb_batch_event *events =
@@ -61,6 +62,7 @@ tb_status tb_batch_add(struct tb_batch *batch,
         .number = number,
         .session_number = session_number,
         .loss = event->loss,
+        .path = path,
         .prompt = {.base = TB_PROMPT_NO_TAG},
     };
     if (event->name.ptr)

@@ -28,6 +28,7 @@ struct tb_batch_event {
     uint64_t number;         /* of a record in its session, from 0 */
     uint64_t session_number; /* of its session in the run */
     tb_loss loss;
+    const char *path; /* of the trace; lives as long as the run */
     struct tb_error *error; /* of a loss, or of a record that failed */
     /* made by the worker */
     tb_status status;
@@ -51,10 +52,12 @@ void tb_batch_init(struct tb_batch *batch);
 void tb_batch_reset(struct tb_batch *batch);
 void tb_batch_release(struct tb_batch *batch);
 
-/* Copies an event in. The numbers are the reader's to give. */
+/* Copies an event in; not `path`, the trace it comes from. The numbers are the
+ * reader's to give. */
 TB_NODISCARD tb_status tb_batch_add(struct tb_batch *batch,
                                     const struct tb_trace_event *event,
-                                    uint64_t session_number, uint64_t number);
+                                    const char *path, uint64_t session_number,
+                                    uint64_t number);
 
 /* What one worker works with. */
 struct tb_batch_worker {

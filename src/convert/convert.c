@@ -53,7 +53,8 @@ struct run {
     struct tb_session session;
     struct tb_prompt_store prompts;
     struct tb_buffer session_name;
-    bool has_lost_session; /* a loss that follows tells why */
+    const char *session_path; /* the trace it is from */
+    bool has_lost_session;    /* a loss that follows tells why */
 };
 
 static double seconds_since(const struct timespec *start)
@@ -73,6 +74,7 @@ static tb_status begin_session(struct run *run,
     tb_session_reset(&run->session);
     tb_prompt_store_reset(&run->prompts);
     tb_buffer_clear(&run->session_name);
+    run->session_path = event->path;
     return tb_buffer_append(&run->session_name, event->name);
 }
 
@@ -103,7 +105,8 @@ static tb_status end_session(struct run *run, struct tb_error *error)
         order = TB_ORDER_END;
     TB_TRY(tb_session_finish(&run->session, order, is_compat));
     return tb_row_maker_add(run->maker, tb_buffer_span(&run->session_name),
-                            &run->session, &run->prompts, error);
+                            run->session_path, &run->session, &run->prompts,
+                            error);
 }
 
 static void note_loss(struct run *run, const struct tb_batch_event *event)
@@ -301,10 +304,9 @@ static tb_status read_event(struct run *run, const struct tb_input *input,
         run->record_number = 0;
         TB_TRY(prefix_name(run, input, event));
     }
-    if (event->error.status != TB_OK)
-        tb_error_set_path(&event->error, tb_input_path(input));
-    tb_status status = tb_batch_add(run->batch, event, run->session_number,
-                                    run->record_number);
+    tb_status status =
+        tb_batch_add(run->batch, event, run->options->inputs[run->input_number],
+                     run->session_number, run->record_number);
     if (status != TB_OK)
         return tb_fail(error, status, "cannot hold a record: %s",
                        tb_status_name(status));

@@ -332,11 +332,10 @@ static void set_telemetry_fields(const struct tb_row_maker *maker,
     row->agent_type = call->agent;
     row->has_priority = true;
     row->priority = call->priority;
-    if (call->has_priority && call->priority.len > 0)
-        return;
-    row->priority = TB_SPAN("MEDIUM");
-    row->is_priority_null =
-        call->has_priority && !call->priority.ptr && maker->options.is_compat;
+    row->is_priority_null = call->is_priority_null && maker->options.is_compat;
+    if (!call->has_priority ||
+        (!maker->options.is_compat && call->priority.len == 0))
+        row->priority = TB_SPAN("MEDIUM");
 }
 
 static tb_status write_row(struct tb_row_maker *maker,
@@ -396,7 +395,8 @@ static tb_status make_row(struct tb_row_maker *maker, struct tb_span name,
 }
 
 static void note_skip(struct tb_row_maker *maker, tb_skip skip,
-                      const struct tb_call *call, struct tb_span name)
+                      const struct tb_call *call, struct tb_span name,
+                      const char *path)
 {
     struct tb_error note = {0};
     tb_fail(&note, TB_ERR_VALUE, "no row for a call of session '%.*s': %s",
@@ -404,11 +404,12 @@ static void note_skip(struct tb_row_maker *maker, tb_skip skip,
             tb_skip_text(skip));
     note.line = call->line;
     note.offset = call->offset;
+    tb_error_set_path(&note, path);
     tb_stats_add_skip(maker->stats, skip, &note);
 }
 
 tb_status tb_row_maker_add(struct tb_row_maker *maker, struct tb_span name,
-                           const struct tb_session *session,
+                           const char *path, const struct tb_session *session,
                            const struct tb_prompt_store *prompts,
                            struct tb_error *error)
 {
@@ -423,7 +424,7 @@ tb_status tb_row_maker_add(struct tb_row_maker *maker, struct tb_span name,
         maker->stats->call_count++;
         tb_skip skip = why_skipped(maker, session_call, prompts);
         if (skip != TB_SKIP_COUNT) {
-            note_skip(maker, skip, call, name);
+            note_skip(maker, skip, call, name, path);
             continue;
         }
         maker->stats->overlap_count += call->start_s < latest_end;

@@ -40,9 +40,9 @@ TB_NODISCARD tb_status tb_row_maker_new(const struct tb_row_options *options,
                                         struct tb_row_maker **maker);
 
 /* Makes the rows of one finished session and counts what has none. `name` is
- * its session id. */
+ * its session id, `path` its trace. */
 TB_NODISCARD tb_status tb_row_maker_add(struct tb_row_maker *maker,
-                                        struct tb_span name,
+                                        struct tb_span name, const char *path,
                                         const struct tb_session *session,
                                         const struct tb_prompt_store *prompts,
                                         struct tb_error *error);

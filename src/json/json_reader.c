@@ -28,7 +28,7 @@ void tb_json_reader_init_span(struct tb_json_reader *reader,
         .end = json.ptr + json.len,
         .end_offset = offset + json.len,
         .window = {(uint8_t *)(uintptr_t)json.ptr, json.len, 0, 0},
-        .window_line = line - 1,
+        .counted_line = line - 1,
         .is_at_end = true,
     };
     if (offset == 0 && tb_span_starts_with(json, TB_SPAN("\xEF\xBB\xBF")))
@@ -57,13 +57,22 @@ uint64_t tb_json_offset(const struct tb_json_reader *reader)
     return reader->end_offset - (uint64_t)(reader->end - reader->at);
 }
 
-uint64_t tb_json_line(const struct tb_json_reader *reader)
+// Counts newlines on to byte `len` of the window, from where it stopped.
+static void count_lines(struct tb_json_reader *reader, size_t len)
 {
-    const uint8_t *first = reader->window.ptr;
-    if (!first)
-        return 1;
-    struct tb_span before = {first, (size_t)(reader->at - first)};
-    return reader->window_line + tb_span_count(before, '\n') + 1;
+    if (len <= reader->counted_len)
+        return;
+    struct tb_span next = {reader->window.ptr + reader->counted_len,
+                           len - reader->counted_len};
+    reader->counted_line += tb_span_count(next, '\n');
+    reader->counted_len = len;
+}
+
+uint64_t tb_json_line(struct tb_json_reader *reader)
+{
+    if (reader->window.ptr)
+        count_lines(reader, (size_t)(reader->at - reader->window.ptr));
+    return reader->counted_line + 1;
 }
 
 static void write_path(const struct tb_json_reader *reader, char *path,
@@ -109,17 +118,19 @@ static tb_status refill(struct tb_json_reader *reader)
     const uint8_t *keep = reader->mark ? reader->mark : reader->at;
     size_t dropped = keep ? (size_t)(keep - window->ptr) : 0;
     size_t at = keep ? (size_t)(reader->at - keep) : 0;
-    if (dropped) {
-        struct tb_span gone = {window->ptr, dropped};
-        reader->window_line += tb_span_count(gone, '\n');
+    if (dropped > 0) {
+        count_lines(reader, dropped);
+        reader->counted_len -= dropped;
         window->len -= dropped;
         memmove(window->ptr, keep, window->len);
     }
     tb_status status = tb_buffer_reserve(window, READ_LEN);
-    reader->at = window->ptr + at;
-    reader->end = window->ptr + window->len;
-    if (reader->mark)
-        reader->mark = window->ptr;
+    if (window->ptr) {
+        reader->at = window->ptr + at;
+        reader->end = window->ptr + window->len;
+        if (reader->mark)
+            reader->mark = window->ptr;
+    }
     if (status != TB_OK)
         return tb_json_fail(reader, status, "value is too long to hold");
     size_t len = 0;
@@ -539,12 +550,12 @@ tb_status tb_json_read_number(struct tb_json_reader *reader,
     char *end;
     number->value = strtod(copy, &end);
     // strtod also knows "inf" and hexadecimal, which JSON does not.
-    uint8_t second = text.len > 1 ? text.ptr[1] | 0x20 : '0';
-    bool is_json = second != 'i' && second != 'n' && second != 'x' &&
-                   (text.ptr[0] == '-' || text.ptr[0] <= '9');
-    if (*end != '\0' || end == copy || !is_json)
-        return tb_json_fail(reader, TB_ERR_SYNTAX, "malformed number");
-    return TB_OK;
+    bool is_json = strspn(copy, "+-.0123456789eE") == text.len;
+    if (*end == '\0' && end != copy && is_json)
+        return TB_OK;
+    if (reader->at == reader->end && reader->is_at_end)
+        return fail_cut(reader); // "1e" or "Na" may be the beginning of one
+    return tb_json_fail(reader, TB_ERR_SYNTAX, "malformed number");
 }
 
 // Steps out of `depth` containers, from anywhere outside a string.

@@ -78,7 +78,8 @@ struct tb_json_reader {
     void *context;
     struct tb_buffer window; /* of a stream */
     uint64_t end_offset;     /* offset of `end` in the input */
-    uint64_t window_line;    /* lines before the window's first byte */
+    size_t counted_len;      /* bytes of the window whose lines are counted */
+    uint64_t counted_line;   /* newlines up to there, from the beginning */
     bool is_at_end;          /* the stream has no more */
     bool is_first;           /* before the next key or item stands no comma */
     uint32_t depth;
@@ -162,10 +163,11 @@ TB_NODISCARD tb_status tb_json_leave_to(struct tb_json_reader *reader,
 /* After the last value: only white space may follow, else TB_ERR_SYNTAX. */
 TB_NODISCARD tb_status tb_json_expect_end(struct tb_json_reader *reader);
 
-/* Offset of the next byte, and its line (counts newlines: not for hot
- * paths). */
+/* Offset of the next byte. */
 uint64_t tb_json_offset(const struct tb_json_reader *reader);
-uint64_t tb_json_line(const struct tb_json_reader *reader);
+
+/* Line of the next byte: counts newlines on from where it was asked last. */
+uint64_t tb_json_line(struct tb_json_reader *reader);
 
 /* For a caller that read a value and does not like it: fills reader->error
  * with the place and the text, and returns `status`. */

@@ -214,6 +214,7 @@ static void take_end(struct tb_call *call, const struct tb_call *end)
     if (!call->has_priority) {
         call->priority = end->priority;
         call->has_priority = end->has_priority;
+        call->is_priority_null = end->is_priority_null;
     }
     call->lone_surrogate_count += end->lone_surrogate_count;
     call->bad_utf8_count += end->bad_utf8_count;

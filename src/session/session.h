@@ -41,12 +41,13 @@ struct tb_usage {
 };
 
 struct tb_call {
-    struct tb_span key;   /* pairs the parts of a call; empty: whole */
-    struct tb_span model; /* as recorded */
-    struct tb_span agent; /* function or agent that made the call */
+    struct tb_span key;      /* pairs the parts of a call; empty: whole */
+    struct tb_span model;    /* as recorded */
+    struct tb_span agent;    /* function or agent that made the call */
     struct tb_span priority; /* telemetry's latency_priority */
-    bool has_priority;       /* false: absent; null has an empty priority */
-    double start_s, end_s;   /* seconds since 1970 UTC; NAN: not known */
+    bool has_priority;       /* false: absent */
+    bool is_priority_null;
+    double start_s, end_s; /* seconds since 1970 UTC; NAN: not known */
     struct tb_usage usage;
     /* The prompt. Borrowed from the record and its arena: not there any more
      * in tb_session.calls. */

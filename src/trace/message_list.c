@@ -136,7 +136,11 @@ static tb_status read_content(struct tb_message_list *list,
     message->content = TB_CONTENT_JSON;
     TB_TRY(tb_json_read_raw(reader, &message->content_json));
     begin_inner(&inner, message->content_json);
-    return end_inner(list, reader, &inner, read_parts(list, &inner));
+    uint64_t before = list->lone_surrogate_count;
+    TB_TRY(end_inner(list, reader, &inner, read_parts(list, &inner)));
+    if (list->is_shown_by_repr)
+        list->lone_surrogate_count = before;
+    return TB_OK;
 }
 
 /* ---- messages --------------------------------------------------------- */

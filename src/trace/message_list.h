@@ -15,6 +15,9 @@
 struct tb_message_list {
     struct tb_arena *arena;
     bool is_compat;           /* as the Python converters see it */
+    bool is_shown_by_repr;    /* contents that are no string become Python's
+                                 str(), which escapes a lone surrogate: it does
+                                 not count there */
     struct tb_message *items; /* in the arena */
     size_t count, capacity;
     uint32_t image_count; /* parts of contents that are no text */

@@ -210,7 +210,8 @@ static tb_status finish_start(struct step *step, struct tb_span json,
     if (step->chat_inputs.len == 0)
         return TB_OK;
     struct tb_message_list list = {.arena = step->arena,
-                                   .is_compat = is_compat};
+                                   .is_compat = is_compat,
+                                   .is_shown_by_repr = is_compat};
     look_into(step, step->chat_inputs, json, offset);
     TB_TRY(tb_message_list_read(&list, &step->reader));
     call->messages = list.items;

@@ -198,6 +198,7 @@ static tb_status read_priority(struct record *record)
     call->has_priority = true;
     call->priority = (struct tb_span){0};
     TB_TRY(tb_json_peek(&record->reader, &type));
+    call->is_priority_null = type == TB_JSON_NULL;
     if (type == TB_JSON_STRING)
         return tb_json_read_string(&record->reader, record->arena,
                                    &call->priority);
