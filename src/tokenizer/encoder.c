@@ -5,26 +5,11 @@
 #include <string.h>
 
 #include "memory.h"
-
-/* Words repeat: almost all of a text is found in a table of the words that
- * were encoded last. A word goes where its hash says and replaces whatever
- * was there. */
-enum {
-    CACHE_SLOTS = 1 << 15,
-    CACHED_WORD_LEN = 22, /* bytes; with the ids a slot fills a cache line */
-    CACHED_IDS = 10,
-};
-
-struct cached_word {
-    uint8_t len; /* 0: empty */
-    uint8_t id_count;
-    uint8_t bytes[CACHED_WORD_LEN];
-    tb_token ids[CACHED_IDS];
-};
+#include "word_cache.h"
 
 struct tb_encoder {
     const struct tb_tokenizer *tokenizer;
-    struct cached_word *cache;
+    struct tb_word_cache cache;
     struct tb_bpe_work work;
     struct tb_buffer normalized[2];
     struct tb_buffer prefixed;
@@ -40,10 +25,10 @@ tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
     made->tokenizer = tokenizer;
     made->normalized[0] = made->normalized[1] = TB_BUFFER(UINT32_MAX);
     made->prefixed = TB_BUFFER(UINT32_MAX);
-    made->cache = tb_memory_zeroed(CACHE_SLOTS, sizeof(*made->cache));
-    if (!made->cache) {
+    tb_status status = tb_word_cache_init(&made->cache);
+    if (status != TB_OK) {
         tb_encoder_free(made);
-        return TB_ERR_MEMORY;
+        return status;
     }
     *encoder = made;
     return TB_OK;
@@ -53,7 +38,7 @@ void tb_encoder_free(struct tb_encoder *encoder)
 {
     if (!encoder)
         return;
-    tb_memory_free(encoder->cache);
+    tb_word_cache_release(&encoder->cache);
     tb_bpe_work_release(&encoder->work);
     tb_buffer_release(&encoder->normalized[0]);
     tb_buffer_release(&encoder->normalized[1]);
@@ -61,39 +46,77 @@ void tb_encoder_free(struct tb_encoder *encoder)
     tb_memory_free(encoder);
 }
 
-static struct cached_word *cache_slot(struct tb_encoder *encoder,
-                                      struct tb_span word)
+static tb_status encode_uncached(struct tb_encoder *encoder,
+                                 struct tb_span word, size_t *before)
 {
-    uint64_t hash = tb_hash64(word, 0);
-    return &encoder->cache[hash % CACHE_SLOTS];
+    *before = encoder->tokens->count;
+    return tb_bpe_encode(&encoder->tokenizer->bpe, &encoder->work, word,
+                         encoder->tokens);
 }
 
-static void remember(struct cached_word *slot, struct tb_span word,
-                     const tb_token *ids, size_t count)
+static tb_status encode_long_word(struct tb_encoder *encoder,
+                                  struct tb_span word)
 {
-    if (count > CACHED_IDS)
-        return;
+    struct tb_tokens *tokens = encoder->tokens;
+    size_t before;
+    if (word.len > TB_LONG_LEN)
+        return encode_uncached(encoder, word, &before);
+    struct tb_long_word *slot = tb_long_slot(&encoder->cache, word);
+    if (slot->len == word.len && memcmp(slot->bytes, word.ptr, word.len) == 0)
+        return tb_tokens_append(tokens, slot->ids, slot->count);
+    TB_TRY(encode_uncached(encoder, word, &before));
+    size_t count = tokens->count - before;
+    if (count > TB_LONG_IDS)
+        return TB_OK;
     slot->len = (uint8_t)word.len;
-    slot->id_count = (uint8_t)count;
+    slot->count = (uint8_t)count;
     memcpy(slot->bytes, word.ptr, word.len);
-    memcpy(slot->ids, ids, count * sizeof(*ids));
+    memcpy(slot->ids, tokens->ids + before, count * sizeof(*slot->ids));
+    return TB_OK;
+}
+
+static tb_status encode_short_word(struct tb_encoder *encoder,
+                                   struct tb_span word, const uint64_t key[2],
+                                   struct tb_short_word *slot)
+{
+    size_t before;
+    TB_TRY(encode_uncached(encoder, word, &before));
+    size_t count = encoder->tokens->count - before;
+    if (count > TB_SHORT_IDS) {
+        encoder->tokens->count = before;
+        return encode_long_word(encoder, word);
+    }
+    slot->key[0] = key[0];
+    slot->key[1] = key[1];
+    slot->count = (uint32_t)count;
+    memcpy(slot->ids, encoder->tokens->ids + before,
+           count * sizeof(*slot->ids));
+    return TB_OK;
 }
 
 // Hot loop: called once per word.
-static tb_status encode_word(void *context, struct tb_span word)
+static inline tb_status encode_word(struct tb_encoder *encoder,
+                                    struct tb_span word, size_t readable_len)
 {
-    struct tb_encoder *encoder = context;
     struct tb_tokens *tokens = encoder->tokens;
-    const struct tb_bpe *bpe = &encoder->tokenizer->bpe;
-    if (word.len > CACHED_WORD_LEN)
-        return tb_bpe_encode(bpe, &encoder->work, word, tokens);
-    struct cached_word *slot = cache_slot(encoder, word);
-    if (slot->len == word.len && memcmp(slot->bytes, word.ptr, word.len) == 0)
-        return tb_tokens_append(tokens, slot->ids, slot->id_count);
-    size_t before = tokens->count;
-    TB_TRY(tb_bpe_encode(bpe, &encoder->work, word, tokens));
-    remember(slot, word, tokens->ids + before, tokens->count - before);
+    if (word.len > TB_SHORT_LEN)
+        return encode_long_word(encoder, word);
+    uint64_t key[2];
+    tb_short_key(word, readable_len, key);
+    struct tb_short_word *slot = tb_short_slot(&encoder->cache, key);
+    if (slot->key[0] != key[0] || slot->key[1] != key[1])
+        return encode_short_word(encoder, word, key, slot);
+    if (tokens->capacity - tokens->count < TB_SHORT_IDS)
+        return tb_tokens_append(tokens, slot->ids, slot->count);
+    // All of them at once; what is too much is written over next time.
+    memcpy(tokens->ids + tokens->count, slot->ids, sizeof(slot->ids));
+    tokens->count += slot->count;
     return TB_OK;
+}
+
+static tb_status on_word(void *context, struct tb_span word)
+{
+    return encode_word(context, word, word.len);
 }
 
 /* Calls `between` for each stretch of text without an added token of `set`,
@@ -119,10 +142,27 @@ static tb_status take_added_tokens(struct tb_encoder *encoder,
     return done < text.len ? between(encoder, tb_span_from(text, done)) : TB_OK;
 }
 
+// Hot loop: the usual tokenizer cuts by one pattern that leaves no gaps.
+static tb_status encode_scanned(struct tb_encoder *encoder,
+                                tb_pattern_scan scan, struct tb_span text)
+{
+    for (size_t at = 0, end; at < text.len; at = end) {
+        end = scan(text, at);
+        TB_TRY(encode_word(encoder, (struct tb_span){text.ptr + at, end - at},
+                           text.len - at));
+    }
+    return TB_OK;
+}
+
 static tb_status encode_words(struct tb_encoder *encoder, struct tb_span text)
 {
-    return tb_pretokenizer_split(&encoder->tokenizer->pretokenizer, text,
-                                 &encoder->prefixed, encode_word, encoder);
+    const struct tb_pretokenizer *pretokenizer =
+        &encoder->tokenizer->pretokenizer;
+    tb_pattern_scan scan = tb_pretokenizer_only_scan(pretokenizer);
+    if (scan)
+        return encode_scanned(encoder, scan, text);
+    return tb_pretokenizer_split(pretokenizer, text, &encoder->prefixed,
+                                 on_word, encoder);
 }
 
 static tb_status encode_normalized(struct tb_encoder *encoder,

@@ -118,16 +118,19 @@ static size_t scan_rest(struct tb_span text, size_t at, struct tb_char first,
 static inline size_t scan_cl100k(struct tb_span text, size_t at,
                                  unsigned most_numbers)
 {
+    if (at >= text.len)
+        return at;
+    size_t start = tb_ascii_word_start(text, at);
+    if (start != SIZE_MAX)
+        return tb_run_letters(text, start + 1);
     size_t contraction = tb_contraction(text, at, true);
     if (contraction)
         return at + contraction;
     struct tb_char first = tb_char_at(text, at);
-    if (!first.bits)
-        return at;
     if (first.bits & TB_CLASS_LETTER)
-        return tb_run(text, at + first.len, TB_CLASS_LETTER, 0);
+        return tb_run_letters(text, at + first.len);
     if (!tb_char_is_newline(first) && !(first.bits & TB_CLASS_NUMBER)) {
-        size_t end = tb_run(text, at + first.len, TB_CLASS_LETTER, 0);
+        size_t end = tb_run_letters(text, at + first.len);
         if (end > at + first.len)
             return end;
     }
@@ -175,8 +178,29 @@ static size_t scan_cased(struct tb_span text, size_t at, bool *is_lower)
     return end;
 }
 
+/* An ASCII word in the usual case: letters in front of which at most one is
+ * upper case, then something that is ASCII and no letter. 0: look closer. */
+static inline size_t scan_o200k_ascii(struct tb_span text, size_t at)
+{
+    size_t end = tb_ascii_word_start(text, at);
+    if (end == SIZE_MAX)
+        return 0;
+    end++; // the first letter, of either case
+    size_t lower_start = end;
+    while (end < text.len && (uint8_t)(text.ptr[end] - 'a') < 26)
+        end++;
+    bool is_whole = end > lower_start && end < text.len &&
+                    text.ptr[end] < 0x80 && text.ptr[end] != '\'';
+    return is_whole ? end : 0;
+}
+
 size_t tb_pattern_scan_o200k(struct tb_span text, size_t at)
 {
+    if (at >= text.len)
+        return at;
+    size_t ascii_end = scan_o200k_ascii(text, at);
+    if (ascii_end)
+        return ascii_end;
     struct tb_char first = tb_char_at(text, at);
     if (!first.bits)
         return at;

@@ -51,6 +51,35 @@ static inline size_t tb_run(struct tb_span text, size_t at, uint32_t any,
     }
 }
 
+static inline bool tb_is_ascii_letter(uint8_t byte)
+{
+    return (uint8_t)((byte | 0x20) - 'a') < 26;
+}
+
+/* The end of the run of letters from `at` on: most are ASCII. */
+static inline size_t tb_run_letters(struct tb_span text, size_t at)
+{
+    while (at < text.len && tb_is_ascii_letter(text.ptr[at]))
+        at++;
+    if (at < text.len && text.ptr[at] >= 0x80)
+        return tb_run(text, at, TB_CLASS_LETTER, 0);
+    return at;
+}
+
+/* Does an ASCII letter stand at `at`, or behind one ASCII character there that
+ * is neither a newline nor a number nor an apostrophe? Then that character and
+ * the letters are a word in the patterns that begin like cl100k. */
+static inline size_t tb_ascii_word_start(struct tb_span text, size_t at)
+{
+    uint8_t first = text.ptr[at];
+    if (tb_is_ascii_letter(first))
+        return at;
+    bool is_prefix = first < 0x80 && first != '\n' && first != '\r' &&
+                     first != '\'' && !(first >= '0' && first <= '9');
+    bool has_letter = at + 1 < text.len && tb_is_ascii_letter(text.ptr[at + 1]);
+    return is_prefix && has_letter ? at + 1 : SIZE_MAX;
+}
+
 /* The end of the run of \r and \n from `at` on. */
 static inline size_t tb_run_newlines(struct tb_span text, size_t at)
 {

@@ -230,3 +230,11 @@ tb_status tb_pretokenizer_split(const struct tb_pretokenizer *pretokenizer,
     struct cut cut = {pretokenizer, 0, scratch, on_word, context};
     return text.len ? cut_piece(cut, text) : TB_OK;
 }
+
+tb_pattern_scan
+tb_pretokenizer_only_scan(const struct tb_pretokenizer *pretokenizer)
+{
+    const struct tb_pretokenizer_step *step = &pretokenizer->steps[0];
+    bool is_only = pretokenizer->step_count == 1 && !step->has_prefix_space;
+    return is_only && is_plain(step) ? step->scan : NULL;
+}

@@ -42,4 +42,9 @@ TB_NODISCARD tb_status tb_pretokenizer_split(
     const struct tb_pretokenizer *pretokenizer, struct tb_span text,
     struct tb_buffer *scratch, tb_word_fn on_word, void *context);
 
+/* The scanner whose matches, one behind the other, are the words, when that is
+ * all there is to do; else NULL. */
+tb_pattern_scan
+tb_pretokenizer_only_scan(const struct tb_pretokenizer *pretokenizer);
+
 #endif
