@@ -557,5 +557,8 @@ tb_status tb_convert(const struct tb_convert_options *options,
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     tb_status status = convert(&run, error);
     tear_down(&run);
+    // Not every place that runs out of memory has an error to fill.
+    if (status == TB_ERR_MEMORY && error && error->status != status)
+        tb_fail(error, status, "out of memory");
     return status;
 }
