@@ -54,20 +54,33 @@ tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count)
     if (count > (size_t)1 << 30)
         return TB_ERR_LIMIT;
     uint32_t slot_count = 64;
-    while (slot_count / 2 < count)
+    while (slot_count - slot_count / 4 < count)
         slot_count *= 2;
+    if (slot_count <= bpe->merge_slot_count)
+        return TB_OK;
+    struct tb_merge *old = bpe->merges;
+    uint32_t old_count = bpe->merge_slot_count;
     size_t size = (size_t)slot_count * sizeof(struct tb_merge);
-    bpe->merges = tb_memory_resize(bpe->merges, size);
-    if (!bpe->merges)
+    struct tb_merge *merges = tb_memory_resize(NULL, size);
+    if (!merges)
         return TB_ERR_MEMORY;
-    memset(bpe->merges, 0xFF, size);
+    memset(merges, 0xFF, size); // TB_NO_TOKEN everywhere
+    bpe->merges = merges;
     bpe->merge_slot_count = slot_count;
+    for (uint32_t i = 0; i < old_count; i++)
+        if (old[i].left != TB_NO_TOKEN)
+            *find_slot(bpe, old[i].left, old[i].right) = old[i];
+    tb_memory_free(old);
     return TB_OK;
 }
 
-void tb_bpe_add_merge(struct tb_bpe *bpe, const struct tb_merge *merge)
+tb_status tb_bpe_add_merge(struct tb_bpe *bpe, const struct tb_merge *merge)
 {
-    *find_slot(bpe, merge->left, merge->right) = *merge;
+    TB_TRY(tb_bpe_reserve_merges(bpe, (size_t)bpe->merge_count + 1));
+    struct tb_merge *slot = find_slot(bpe, merge->left, merge->right);
+    bpe->merge_count += slot->left == TB_NO_TOKEN;
+    *slot = *merge;
+    return TB_OK;
 }
 
 /* What may two neighbours become? Returns the rank, NO_RANK for nothing. */

@@ -26,6 +26,7 @@ struct tb_bpe {
     struct tb_merge *merges; /* open addressing, a power of two; NULL: the
                                 pairs are those whose bytes are a token */
     uint32_t merge_slot_count;
+    uint32_t merge_count;      /* while loading */
     bool is_byte_level;        /* a symbol is a byte; otherwise a code point */
     bool is_whole_word_first;  /* ignore_merges: a word that is a token is it */
     bool is_fusing_unknown;    /* neighbouring unknowns are one */
@@ -34,11 +35,12 @@ struct tb_bpe {
     tb_token byte_tokens[256]; /* by byte: byte level's symbols, or <0xNN> */
 };
 
-/* Sets up an empty table for `count` merges. */
+/* Makes room in the table for `count` merges in all. */
 TB_NODISCARD tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count);
 
 /* Adds a pair; the last one counts when it comes twice. */
-void tb_bpe_add_merge(struct tb_bpe *bpe, const struct tb_merge *merge);
+TB_NODISCARD tb_status tb_bpe_add_merge(struct tb_bpe *bpe,
+                                        const struct tb_merge *merge);
 
 /* Room to work in, one per thread. Zero-initialised is empty and ready. */
 struct tb_bpe_work {

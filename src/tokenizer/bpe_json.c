@@ -124,12 +124,6 @@ static tb_status read_member(struct loader *loader,
 /* ---- merges ---------------------------------------------------------------
  */
 
-static size_t count_items(struct tb_span list)
-{
-    // Every merge, "a b" or ["a","b"], has at least three bytes and a comma.
-    return list.len / 4 + 1;
-}
-
 // One merge in either form: "a b" or ["a", "b"].
 static tb_status read_pair(struct tb_json_reader *reader,
                            struct tb_arena *scratch, struct tb_span *left,
@@ -212,7 +206,9 @@ static bool is_version(struct tb_json_reader *reader)
 static tb_status read_merges(struct loader *loader,
                              struct tb_json_reader *reader)
 {
-    TB_TRY(tb_bpe_reserve_merges(loader->bpe, count_items(loader->merges)));
+    // In the form ["a", "b"] each has four quotes, in "a b" two.
+    size_t likely_count = tb_span_count(loader->merges, '"') / 4;
+    TB_TRY(tb_bpe_reserve_merges(loader->bpe, likely_count));
     TB_TRY(tb_json_enter_array(reader));
     for (uint32_t rank = 0;;) {
         bool found;
@@ -225,7 +221,7 @@ static tb_status read_merges(struct loader *loader,
         }
         struct tb_merge merge = {.rank = rank++};
         TB_TRY(read_merge(loader, reader, &merge));
-        tb_bpe_add_merge(loader->bpe, &merge);
+        TB_TRY(tb_bpe_add_merge(loader->bpe, &merge));
     }
 }
 

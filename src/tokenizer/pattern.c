@@ -257,13 +257,28 @@ static const struct {
      tb_pattern_scan_deepseek},
 };
 
+enum { KNOWN_COUNT = sizeof(known_patterns) / sizeof(known_patterns[0]) };
+
 tb_pattern_scan tb_pattern_find(struct tb_span pattern)
 {
-    size_t count = sizeof(known_patterns) / sizeof(known_patterns[0]);
-    for (size_t i = 0; i < count; i++)
+    for (int i = 0; i < KNOWN_COUNT; i++)
         if (tb_span_equal(pattern, tb_span_of(known_patterns[i].pattern)))
             return known_patterns[i].scan;
     return NULL;
+}
+
+int tb_pattern_number(tb_pattern_scan scan)
+{
+    for (int i = 0; i < KNOWN_COUNT; i++)
+        if (known_patterns[i].scan == scan)
+            return i;
+    return -1;
+}
+
+tb_pattern_scan tb_pattern_of_number(int number)
+{
+    return number >= 0 && number < KNOWN_COUNT ? known_patterns[number].scan
+                                               : NULL;
 }
 
 bool tb_pattern_is_gapless(tb_pattern_scan scan)

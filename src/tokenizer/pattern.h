@@ -20,6 +20,11 @@ typedef size_t (*tb_pattern_scan)(struct tb_span text, size_t at);
 /* The scanner for a pattern's text, or NULL when there is none. */
 tb_pattern_scan tb_pattern_find(struct tb_span pattern);
 
+/* A scanner's number in the compiled form of a tokenizer, and back; NULL when
+ * there is none. */
+int tb_pattern_number(tb_pattern_scan scan);
+tb_pattern_scan tb_pattern_of_number(int number);
+
 /* GPT-2's pattern, which ByteLevel with use_regex means. */
 size_t tb_pattern_scan_gpt2(struct tb_span text, size_t at);
 

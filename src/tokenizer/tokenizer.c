@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiled.h"
 #include "input.h"
+#include "map_file.h"
 #include "memory.h"
 
 /* Largest tokenizer file that is read, bytes. */
@@ -48,7 +50,9 @@ void tb_tokenizer_free(struct tb_tokenizer *tokenizer)
         return;
     tb_added_tokens_release(&tokenizer->raw_tokens);
     tb_added_tokens_release(&tokenizer->normalized_tokens);
-    tb_bpe_release(&tokenizer->bpe);
+    if (tokenizer->mapped.len == 0)
+        tb_bpe_release(&tokenizer->bpe);
+    tb_unmap_file(tokenizer->mapped);
     tb_vocab_release(&tokenizer->strings);
     tb_arena_release(&tokenizer->arena);
     tb_memory_free(tokenizer);
@@ -89,29 +93,45 @@ static tb_status read_file(const char *path, struct tb_buffer *content,
     return status;
 }
 
-static tb_status open_file(const char *path, struct tb_tokenizer **tokenizer,
-                           struct tb_error *error)
+static tb_status read_source(const char *path, struct tb_tokenizer **tokenizer,
+                             struct tb_error *error)
 {
+    if (!*path)
+        return tb_tokenizer_builtin(tokenizer, error);
     struct tb_buffer content = TB_BUFFER(FILE_MAX_LEN);
     tb_status status = read_file(path, &content, error);
     if (status == TB_OK)
         status =
             tb_tokenizer_from_json(tb_buffer_span(&content), tokenizer, error);
     tb_buffer_release(&content);
-    if (status == TB_OK)
-        (void)snprintf((*tokenizer)->origin, sizeof((*tokenizer)->origin),
-                       "%.255s", path);
-    else
+    if (status != TB_OK)
         tb_error_set_path(error, path);
     return status;
+}
+
+// From its compiled form when there is one, else from `path` ("": built in).
+static tb_status open_source(const char *path, struct tb_tokenizer **tokenizer,
+                             struct tb_error *error)
+{
+    char compiled[4096];
+    bool has_place = tb_compiled_path(path, compiled, sizeof(compiled));
+    if (!has_place || tb_compiled_load(compiled, tokenizer) != TB_OK) {
+        TB_TRY(read_source(path, tokenizer, error));
+        // Without it the next start is slower, and that is all.
+        if (has_place && tb_compiled_save(*tokenizer, compiled) != TB_OK)
+            has_place = false;
+    }
+    (void)snprintf((*tokenizer)->origin, sizeof((*tokenizer)->origin), "%.255s",
+                   *path ? path : "built in");
+    return TB_OK;
 }
 
 tb_status tb_tokenizer_open(const char *name, struct tb_tokenizer **tokenizer,
                             struct tb_error *error)
 {
     if (strcmp(name, "builtin") == 0 || strcmp(name, "o200k_base") == 0)
-        return tb_tokenizer_builtin(tokenizer, error);
+        return open_source("", tokenizer, error);
     char path[4096];
     TB_TRY(tb_tokenizer_locate(name, path, sizeof(path), error));
-    return open_file(path, tokenizer, error);
+    return open_source(path, tokenizer, error);
 }

@@ -9,6 +9,7 @@
 #include "normalizer.h"
 #include "pretokenizer.h"
 
+/* What is added here needs its place in compiled.c too. */
 struct tb_tokenizer {
     struct tb_arena arena;                    /* texts of the parts below */
     struct tb_added_tokens raw_tokens;        /* found before normalising */
@@ -20,6 +21,8 @@ struct tb_tokenizer {
                                 loading */
     uint32_t vocab_size;     /* largest id + 1, added tokens included */
     uint32_t model_count;    /* entries of the model's vocabulary */
+    struct tb_span mapped;   /* compiled form that the tables lie in, or
+                                empty: they are on the heap */
     char origin[256];
     char fingerprint[33];
 };
