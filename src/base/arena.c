@@ -1,5 +1,6 @@
 #include "arena.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <string.h>
 
@@ -55,6 +56,16 @@ void *tb_arena_alloc(struct tb_arena *arena, size_t size)
     chunk->used += size;
     arena->used_len += size;
     return result;
+}
+
+void tb_arena_trim(struct tb_arena *arena, void *last, size_t size)
+{
+    struct tb_arena_chunk *chunk = arena->chunk;
+    size_t at = (size_t)((uint8_t *)last - chunk_bytes(chunk));
+    size_t used = at + ((size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+    assert(used <= chunk->used);
+    arena->used_len -= chunk->used - used;
+    chunk->used = used;
 }
 
 void *tb_arena_zeroed(struct tb_arena *arena, size_t count, size_t size)

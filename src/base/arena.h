@@ -26,7 +26,11 @@ struct tb_arena {
  * not cleared. NULL when out of memory; the arena is unchanged then. */
 void *tb_arena_alloc(struct tb_arena *arena, size_t size);
 
-/* As above for `count` objects of `size` bytes, zeroed; NULL on overflow. */
+/* Gives back what is behind the first `size` bytes of `last`, which must be
+ * what was given out last. */
+void tb_arena_trim(struct tb_arena *arena, void *last, size_t size);
+
+/* As tb_arena_alloc for `count` objects of `size` bytes, zeroed; NULL on overflow. */
 void *tb_arena_zeroed(struct tb_arena *arena, size_t count, size_t size);
 
 #define TB_ARENA_NEW(arena, type, count)                                       \

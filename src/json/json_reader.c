@@ -439,16 +439,15 @@ static tb_status repair(struct tb_json_reader *reader, struct tb_arena *arena,
     return TB_OK;
 }
 
-// The text of a raw string, decoded into `arena`.
-static tb_status decode(struct tb_json_reader *reader, struct tb_arena *arena,
-                        struct tb_span *text)
+// The string that was scanned to its end: no quote inside but an escaped one.
+static tb_status decode_raw(struct tb_json_reader *reader,
+                            struct tb_arena *arena, struct tb_span *text)
 {
-    struct tb_span raw = *text;
-    uint8_t *out = tb_arena_alloc(arena, raw.len);
+    uint8_t *out = tb_arena_alloc(arena, text->len + TB_JSON_DECODE_SLACK);
     if (!out)
         return tb_json_fail(reader, TB_ERR_MEMORY, "no memory for a string");
-    struct tb_json_decoded decoded = tb_json_decode(raw, out);
-    if (decoded.bad_at < raw.len)
+    struct tb_json_decoded decoded = tb_json_decode(*text, out);
+    if (decoded.is_bad)
         return tb_json_fail(reader, TB_ERR_SYNTAX,
                             "unknown escape in a string");
     reader->lone_surrogate_count += decoded.lone_surrogate_count;
@@ -456,16 +455,63 @@ static tb_status decode(struct tb_json_reader *reader, struct tb_arena *arena,
     return TB_OK;
 }
 
+/* Over memory all bytes are there: the end of a string is found while it is
+ * decoded. False, with nothing consumed, when anything is wrong with it. */
+static bool read_decoded(struct tb_json_reader *reader, struct tb_arena *arena,
+                         struct tb_span *text, bool *has_high)
+{
+    struct tb_span raw = {reader->at + 1,
+                          (size_t)(reader->end - reader->at) - 1};
+    uint8_t *out = tb_arena_alloc(arena, raw.len + TB_JSON_DECODE_SLACK);
+    if (!out)
+        return false;
+    struct tb_json_decoded decoded = tb_json_decode(raw, out);
+    bool is_good = decoded.is_closed && !decoded.is_bad;
+    tb_arena_trim(arena, out, is_good ? decoded.len : 0);
+    if (!is_good)
+        return false;
+    reader->at = raw.ptr + decoded.used + 1;
+    reader->lone_surrogate_count += decoded.lone_surrogate_count;
+    *text = (struct tb_span){out, decoded.len};
+    *has_high = decoded.has_high;
+    return true;
+}
+
+/* A string that ends soon and has no escape: the common case of keys, names
+ * and numbers in strings. */
+static bool read_short(struct tb_json_reader *reader, struct tb_span *text,
+                       bool *has_high)
+{
+    enum { SHORT_LEN = 128 };
+    struct tb_span raw = {reader->at + 1,
+                          (size_t)(reader->end - reader->at) - 1};
+    if (raw.len > SHORT_LEN)
+        raw.len = SHORT_LEN;
+    struct tb_json_string_scan scan = tb_json_scan_string(raw);
+    if (!scan.is_closed || scan.has_escape)
+        return false;
+    *text = (struct tb_span){raw.ptr, scan.len};
+    *has_high = scan.has_high;
+    reader->at = raw.ptr + scan.len + 1;
+    return true;
+}
+
 tb_status tb_json_read_string(struct tb_json_reader *reader,
                               struct tb_arena *arena, struct tb_span *text)
 {
     TB_TRY(expect(reader, TB_JSON_STRING));
-    struct tb_json_string_scan scan;
-    TB_TRY(read_raw_string(reader, text, &scan));
+    bool has_high = false;
+    bool is_read =
+        !reader->read && (read_short(reader, text, &has_high) ||
+                          read_decoded(reader, arena, text, &has_high));
+    if (!is_read) {
+        struct tb_json_string_scan scan;
+        TB_TRY(read_raw_string(reader, text, &scan));
+        TB_TRY(decode_raw(reader, arena, text));
+        has_high = scan.has_high;
+    }
     reader->is_first = false;
-    if (scan.has_escape || reader->read)
-        TB_TRY(decode(reader, arena, text));
-    return scan.has_high ? repair(reader, arena, text) : TB_OK;
+    return has_high ? repair(reader, arena, text) : TB_OK;
 }
 
 tb_status tb_json_decode_key(struct tb_json_reader *reader,
@@ -473,7 +519,7 @@ tb_status tb_json_decode_key(struct tb_json_reader *reader,
 {
     struct tb_json_string_scan scan = tb_json_scan_string(*key);
     if (scan.has_escape)
-        TB_TRY(decode(reader, arena, key));
+        TB_TRY(decode_raw(reader, arena, key));
     return scan.has_high ? repair(reader, arena, key) : TB_OK;
 }
 

@@ -1,8 +1,10 @@
 #include "json_string.h"
 
-#include <string.h>
-
 #include "utf8.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 // The value of a hex digit, or 16.
 static unsigned hex_value(uint8_t digit)
@@ -77,35 +79,74 @@ static size_t unicode_escape(struct tb_span raw, size_t at, uint32_t *code,
     return 6;
 }
 
+/* Hot loop: copies up to the next quote or backslash, or the end; returns how
+ * many bytes that are. Writes up to 15 bytes more. */
+static size_t copy_plain(struct tb_span raw, uint8_t *out, bool *has_high)
+{
+    size_t at = 0;
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"');
+    const __m128i backslash = _mm_set1_epi8('\\');
+    unsigned high = 0;
+    while (raw.len - at >= 16) {
+        __m128i text =
+            _mm_loadu_si128((const __m128i *)(const void *)(raw.ptr + at));
+        _mm_storeu_si128((__m128i *)(void *)(out + at), text);
+        unsigned stop = (unsigned)_mm_movemask_epi8(_mm_or_si128(
+            _mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)));
+        unsigned above = (unsigned)_mm_movemask_epi8(text);
+        if (stop) {
+            unsigned len = (unsigned)__builtin_ctz(stop);
+            *has_high |= (high | (above & ((1u << len) - 1))) != 0;
+            return at + len;
+        }
+        high |= above;
+        at += 16;
+    }
+    *has_high |= high != 0;
+#endif
+    while (at < raw.len && raw.ptr[at] != '"' && raw.ptr[at] != '\\') {
+        *has_high |= raw.ptr[at] > 127;
+        out[at] = raw.ptr[at];
+        at++;
+    }
+    return at;
+}
+
+// Resolves the escape that `raw` begins with; returns its bytes, 0: bad.
+static size_t decode_escape(struct tb_span raw, uint8_t *out,
+                            struct tb_json_decoded *done)
+{
+    uint8_t letter = raw.len > 1 ? raw.ptr[1] : 0;
+    uint8_t simple = simple_escape(letter);
+    if (simple) {
+        out[done->len++] = simple;
+        return 2;
+    }
+    uint32_t code = 0;
+    size_t used = letter == 'u' ? unicode_escape(raw, 0, &code,
+                                                 &done->lone_surrogate_count)
+                                : 0;
+    if (used)
+        done->len += tb_utf8_encode(code, out + done->len);
+    return used;
+}
+
 struct tb_json_decoded tb_json_decode(struct tb_span raw, uint8_t *out)
 {
-    struct tb_json_decoded done = {.bad_at = raw.len};
-    size_t at = 0;
-    while (at < raw.len) {
-        const uint8_t *escape = memchr(raw.ptr + at, '\\', raw.len - at);
-        size_t plain = escape ? (size_t)(escape - raw.ptr) - at : raw.len - at;
-        memcpy(out + done.len, raw.ptr + at, plain);
+    struct tb_json_decoded done = {0};
+    for (;;) {
+        size_t plain = copy_plain(tb_span_from(raw, done.used), out + done.len,
+                                  &done.has_high);
         done.len += plain;
-        at += plain;
-        if (at == raw.len)
-            break;
-        uint8_t letter = at + 1 < raw.len ? raw.ptr[at + 1] : 0;
-        uint8_t simple = simple_escape(letter);
-        if (simple) {
-            out[done.len++] = simple;
-            at += 2;
-            continue;
-        }
-        uint32_t code = 0;
-        size_t used = letter == 'u' ? unicode_escape(raw, at, &code,
-                                                     &done.lone_surrogate_count)
-                                    : 0;
-        if (used == 0) {
-            done.bad_at = at;
-            break;
-        }
-        done.len += tb_utf8_encode(code, out + done.len);
-        at += used;
+        done.used += plain;
+        done.is_closed = done.used < raw.len && raw.ptr[done.used] == '"';
+        if (done.used == raw.len || done.is_closed)
+            return done;
+        size_t used = decode_escape(tb_span_from(raw, done.used), out, &done);
+        done.is_bad = used == 0;
+        if (done.is_bad)
+            return done;
+        done.used += used;
     }
-    return done;
 }
