@@ -12,11 +12,14 @@
 
 A case runs in a fresh copy of its folder. In `args` and in what is printed
 `{data}` stands for tests/data and `{tokenizers}` for the folder of
-tokenizers. --update writes down what the program does now.
+tokenizers; in what is printed or written `{home}` stands for the home folder,
+`{seconds}` and `{version}` for what is another number each time. --update
+writes down what the program does now; look at it before it is committed.
 """
 import argparse
 import difflib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,6 +31,13 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data"
 PRINTED = {"stdout": b"", "stderr": b"", "exit": b"0\n"}  # when absent
 RUN_TIMEOUT = 120  # seconds
+
+# What differs from run to run, and what stands for it.
+UNSTABLE = (
+    (re.compile(rb'("seconds": )[0-9.e-]+'), rb"\1{seconds}"),
+    (re.compile(rb"( [MG]B, )[0-9.]+( s)$", re.M), rb"\1{seconds}\2"),
+    (re.compile(rb'("tracebake": ")[0-9.]+(")'), rb"\1{version}\2"),
+)
 
 
 class Places:
@@ -42,9 +52,11 @@ class Places:
             text = text.replace(name, path)
         return text
 
-    def named(self, data):
-        for name, path in self.names.items():
+    def named(self, data, home):
+        for name, path in [*self.names.items(), ("{home}", str(home))]:
             data = data.replace(path.encode(), name.encode())
+        for pattern, stable in UNSTABLE:
+            data = pattern.sub(stable, data)
         return data
 
 
@@ -72,12 +84,12 @@ def run_case(case, tracebake, places):
             [tracebake, *shlex.split(arguments)], cwd=folder,
             input=stdin.read_bytes() if stdin.exists() else b"",
             capture_output=True, env=environment(home), timeout=RUN_TIMEOUT)
-        found = {"stdout": places.named(process.stdout),
-                 "stderr": places.named(process.stderr),
+        found = {"stdout": places.named(process.stdout, home),
+                 "stderr": places.named(process.stderr, home),
                  "exit": b"%d\n" % process.returncode}
         for path in folder.glob("output.*"):
             suffix = path.name.removeprefix("output.")
-            found[suffix] = places.named(path.read_bytes())
+            found[suffix] = places.named(path.read_bytes(), home)
         return found
 
 
