@@ -62,7 +62,7 @@ class Places:
 
 def environment(home):
     """The same for everybody: no network, no locale, no settings."""
-    kept = ("PATH", "XDG_CACHE_HOME", "ASAN_OPTIONS", "TSAN_OPTIONS",
+    kept = ("PATH", "ASAN_OPTIONS", "TSAN_OPTIONS",
             "UBSAN_OPTIONS", "LSAN_OPTIONS")
     result = {name: os.environ[name] for name in kept if name in os.environ}
     result.update(HOME=str(home), LC_ALL="C.UTF-8", TZ="UTC",
