@@ -28,7 +28,7 @@ struct tb_batch_event {
     uint64_t number;         /* of a record in its session, from 0 */
     uint64_t session_number; /* of its session in the run */
     tb_loss loss;
-    const char *path; /* of the trace; lives as long as the run */
+    const char *path;       /* of the trace; lives as long as the run */
     struct tb_error *error; /* of a loss, or of a record that failed */
     /* made by the worker */
     tb_status status;

@@ -427,8 +427,7 @@ static tb_status set_up_rows(struct run *run)
         .block_size = run->block_size,
         .is_compat = options->is_compat,
         .does_usage_lead = does_usage_lead(options),
-        .has_delay = options->has_delay,
-        .delay_ms = options->delay_ms,
+        .form = options->form,
     };
     return tb_row_maker_new(&row_options, run->output, run->stats, &run->maker);
 }
@@ -491,8 +490,9 @@ static tb_status write_meta(struct run *run, struct tb_error *error)
         .inputs = run->inputs,
         .input_count = options->input_count,
         .does_usage_lead = does_usage_lead(options),
-        .has_delay = options->has_delay,
-        .delay_ms = options->delay_ms,
+        .has_delay = options->form.delay == TB_DELAY_FIXED,
+        .delay_ms = options->form.delay_ms,
+        .is_delta = options->form.rows == TB_ROWS_DELTA,
     };
     char path[sizeof(run->output_path) + 16];
     (void)snprintf(path, sizeof(path), "%s.meta.json", run->output_path);
@@ -553,6 +553,7 @@ tb_status tb_convert(const struct tb_convert_options *options,
         run.block_size = options->dialect == TB_DIALECT_NAT ? 128 : 64;
     stats->block_size = run.block_size;
     stats->is_compat = options->is_compat;
+    stats->is_delta = options->form.rows == TB_ROWS_DELTA;
     stats->is_telemetry = options->dialect == TB_DIALECT_TELEMETRY;
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     tb_status status = convert(&run, error);

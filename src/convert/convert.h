@@ -26,6 +26,34 @@ typedef enum tb_session_prefix {
     TB_SESSION_PREFIX_NEVER,
 } tb_session_prefix;
 
+typedef enum tb_rows {
+    TB_ROWS_WHOLE, /* a row holds the whole prompt */
+    TB_ROWS_DELTA, /* a row holds what the turn adds to the conversation */
+} tb_rows;
+
+typedef enum tb_delay {
+    TB_DELAY_NONE,
+    TB_DELAY_FIXED,    /* delay_ms */
+    TB_DELAY_RECORDED, /* from the end of the turn before to the start */
+} tb_delay;
+
+typedef enum tb_timestamps {
+    TB_TIMESTAMPS_NONE,
+    TB_TIMESTAMPS_SESSION, /* on the first row of each session */
+    TB_TIMESTAMPS_ALL,
+} tb_timestamps;
+
+/* What a row is, and when it is sent. */
+struct tb_row_form {
+    tb_rows rows;
+    tb_delay delay;        /* of each row of a session but its first */
+    uint64_t delay_ms;     /* TB_DELAY_FIXED */
+    uint64_t max_delay_ms; /* caps a recorded one; UINT64_MAX: does not */
+    double speedup;        /* divides recorded times; 0 or 1: as recorded */
+    tb_timestamps timestamps;
+    bool has_exact_output; /* ask the server for just the recorded length */
+};
+
 struct tb_convert_progress {
     const char *path;     /* input being read */
     uint64_t bytes_done;  /* of all inputs, as stored */
@@ -43,8 +71,7 @@ struct tb_convert_options {
     uint32_t block_size;   /* tokens; 0: 128 for nat, 64 for telemetry */
     uint64_t skip_requests;
     uint64_t max_requests; /* UINT64_MAX: all */
-    bool has_delay;
-    uint64_t delay_ms; /* on each row of a session but its first */
+    struct tb_row_form form;
     tb_lengths lengths;
     tb_session_prefix session_prefix;
     bool is_compat;   /* byte for byte what the Python converters write */

@@ -1,23 +1,14 @@
-/* From the calls of a session to rows: which length leads, what stands for
- * tokens that the server counted and we do not have, blocks, ids, figures.
+/* From the calls of a session to rows: which length leads, which call
+ * continues which, when it is sent, and the figures.
  *
- * A row's tokens are
- *
- *     [front placeholders][tokens of the text][end placeholders]
- *
- * cut or filled to the row's length. The server counted more than the text has
- * because of tool schemas and the chat template, which stand in front and are
- * shared by all calls of an agent. So the surplus of the first call of a
- * model, agent and tool list goes in front of all calls of these, as
- * placeholders that depend on them and on the position alone; what a later
- * call has beyond that goes to its end and is shared with nobody.
+ * What tokens a row has is said in row_tokens.h, how blocks get their numbers
+ * in row_blocks.h, what continues what in turn_chain.h.
  *
  * One thread, sessions in the order of the output.
  */
 #ifndef TB_ROW_MAKER_H
 #define TB_ROW_MAKER_H
 
-#include "block_table.h"
 #include "convert.h"
 #include "output.h"
 #include "prompt_store.h"
@@ -29,8 +20,7 @@ struct tb_row_options {
     uint32_t block_size;
     bool is_compat;
     bool does_usage_lead;
-    bool has_delay;
-    uint64_t delay_ms;
+    struct tb_row_form form;
 };
 
 /* `output` may be NULL (nothing is written); it and `stats` are borrowed. */

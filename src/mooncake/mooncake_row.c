@@ -90,6 +90,16 @@ static tb_status write_fields(const struct tb_mooncake_row *row,
                             row->timestamp_ms));
     if (row->has_delay)
         TB_TRY(write_number(buffer, TB_SPAN(", \"delay\": "), row->delay_ms));
+    if (row->has_exact_output) {
+        TB_TRY(write_number(
+            buffer,
+            TB_SPAN(", \"extra\": {\"ignore_eos\": true, \"min_tokens\": "),
+            row->output_length));
+        TB_TRY(tb_buffer_append_byte(buffer, '}'));
+    }
+    if (row->parent_session_id.len)
+        TB_TRY(write_text(buffer, TB_SPAN(", \"parent_session_id\": "),
+                          row->parent_session_id));
     return tb_buffer_append(buffer, TB_SPAN("}\n"));
 }
 

@@ -24,6 +24,8 @@ struct tb_mooncake_row {
     uint64_t timestamp_ms;
     bool has_delay;
     uint64_t delay_ms;
+    bool has_exact_output; /* `extra` asks the server for just that many */
+    struct tb_span parent_session_id; /* that it branched off; or empty */
 };
 
 /* Appends the row and a newline. All of it or nothing. */

@@ -7,10 +7,16 @@ static void put_rows(struct tb_json_form *form, const struct tb_meta *meta,
                      const struct tb_stats *stats)
 {
     tb_json_form_open(form, "rows", '{');
-    tb_json_form_text(form, "prompt", TB_SPAN("whole"));
-    tb_json_form_text(form, "explanation",
-                      TB_SPAN("a row is one call; input_length and hash_ids "
-                              "are of its whole prompt, history included"));
+    tb_json_form_text(form, "prompt",
+                      meta->is_delta ? TB_SPAN("delta") : TB_SPAN("whole"));
+    tb_json_form_text(
+        form, "explanation",
+        meta->is_delta
+            ? TB_SPAN("a row is one call; input_length and hash_ids are of "
+                      "what it adds to the prompt and answer before it in its "
+                      "session")
+            : TB_SPAN("a row is one call; input_length and hash_ids are of "
+                      "its whole prompt, history included"));
     tb_json_form_text(form, "prompt_text", TB_SPAN("joined contents"));
     tb_json_form_text(form, "length_source",
                       meta->does_usage_lead ? TB_SPAN("server")

@@ -329,11 +329,24 @@ static void put_settings(struct page *page, const struct tb_stats *stats)
 
 static void put_replay_note(struct page *page, const struct tb_stats *stats)
 {
-    if (stats->row_count > stats->sessions.count)
+    if (stats->is_delta && stats->branch_count > 0)
+        put_entry(page, "sessions",
+                  "%" PRIu64 " calls continue none before them (another agent, "
+                  "a retry, calls at the same time): sessions of their own",
+                  stats->branch_count);
+    if (stats->is_delta)
+        put_entry(page, "replay",
+                  "aiperf profile --model MODEL --url URL --endpoint-type "
+                  "completions --input-file %s --custom-dataset-type "
+                  "mooncake_trace --isl-block-size %u --num-conversations %u "
+                  "--tokenizer %s",
+                  stats->output_path, stats->block_size, stats->sessions.count,
+                  stats->tokenizer);
+    else if (stats->row_count > stats->sessions.count)
         put_entry(page, "note",
                   "each row is a whole prompt; aiperf reads the rows of one "
                   "session as increments, and these would arrive longer than "
-                  "recorded");
+                  "recorded: for aiperf use --for aiperf");
 }
 
 tb_status tb_summary_text(struct tb_stats *stats, struct tb_buffer *buffer)

@@ -183,7 +183,7 @@ tb_status tb_stats_add_row(struct tb_stats *stats,
     stats->new_tokens += row->new_tokens;
     stats->block_tokens += stats->is_compat && row->has_usage
                                ? row->counted_tokens
-                               : row->input_length;
+                               : row->before_tokens + row->input_length;
     stats->row_count++;
     return TB_OK;
 }

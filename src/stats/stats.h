@@ -43,6 +43,7 @@ struct tb_stats_row {
     struct tb_span priority; /* may be empty */
     uint64_t input_length, output_length;
     uint64_t block_count;
+    uint64_t before_tokens;  /* of the conversation, that the row leaves out */
     uint64_t new_tokens;     /* tokens in blocks that were not seen before */
     bool has_usage;          /* the server's count is known: */
     uint64_t usage_tokens;   /* what it counted of the prompt */
@@ -69,8 +70,9 @@ struct tb_stats {
     struct tb_series turns;        /* by session number: rows; unsorted */
     struct tb_series input, output, blocks;
     uint64_t new_tokens;
-    uint64_t block_tokens; /* tokens in all rows' blocks: the input lengths,
-                              but with is_compat what we counted */
+    uint64_t block_tokens; /* tokens of all prompts: the input lengths and what
+                              stood before them, but with is_compat what we
+                              counted */
     struct tb_name_table agents, priorities;
     struct tb_stats_group *agent_groups, *priority_groups; /* by number */
     size_t agent_capacity, priority_capacity;
@@ -83,6 +85,7 @@ struct tb_stats {
     /* calls that are no row */
     uint64_t call_count; /* the caller counts: rows + skipped at the end */
     uint64_t skipped[TB_SKIP_COUNT];
+    uint64_t branch_count;  /* calls that began a conversation of their own */
     uint64_t overlap_count; /* calls that began before one before had ended */
     /* records that were lost before they were calls */
     uint64_t lost_record_count; /* unreadable pieces of a file */
@@ -95,6 +98,7 @@ struct tb_stats {
     double seconds;
     uint32_t block_size;
     bool is_compat, is_telemetry; /* set before the first row */
+    bool is_delta;                /* rows hold what a turn adds */
     char tokenizer[256];          /* as asked for, or as inferred */
     char tokenizer_origin[256];   /* the file it came from, or "built in" */
     char tokenizer_reason[256];   /* why, when nobody asked for it; or "" */

@@ -452,8 +452,8 @@ static void test_delay_on_all_rows_but_the_first(void **state)
     static struct rows rows;
     struct run run;
     write_trace("trace.json", calls, COUNT_OF(calls));
-    new_run(&run)->options.has_delay = true;
-    run.options.delay_ms = 500;
+    new_run(&run)->options.form.delay = TB_DELAY_FIXED;
+    run.options.form.delay_ms = 500;
     assert_int_equal(convert(&run), TB_OK);
     tb_stats_release(&run.stats);
     read_rows(&rows);

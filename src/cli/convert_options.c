@@ -1,0 +1,318 @@
+#include "convert_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_choice.h"
+
+enum {
+    BLOCK_SIZE_MAX = 1 << 20, // tokens
+    THREADS_MAX = 1024,
+};
+
+#define AT(member) offsetof(struct tb_convert_arguments, member)
+#define TEXT(name, argument, initial, member, help)                            \
+    {                                                                          \
+        NULL, name, TB_OPTION_TEXT, argument, initial, help, AT(member), 0, 0  \
+    }
+#define LIST(name, argument, initial, member, help)                            \
+    {                                                                          \
+        NULL, name, TB_OPTION_LIST, argument, initial, help, AT(member), 0, 0  \
+    }
+#define CHOICE(name, words, initial, member, help)                             \
+    {                                                                          \
+        NULL, name, TB_OPTION_CHOICE, words, initial, help, AT(member), 0, 0   \
+    }
+#define FLAG(name, member, help)                                               \
+    {                                                                          \
+        NULL, name, TB_OPTION_FLAG, NULL, NULL, help, AT(member), 0, 0         \
+    }
+#define NUMBER(name, initial, member, min, max, help)                          \
+    {                                                                          \
+        NULL, name, TB_OPTION_NUMBER, "N", initial, help, AT(member), min, max \
+    }
+/* The first option under a heading. */
+#define HEADED(title, kind, name, argument, initial, member, help)             \
+    {                                                                          \
+        title, name, kind, argument, initial, help, AT(member), 0, 0           \
+    }
+
+// One option after the other reads better than what clang-format makes of it.
+// clang-format off
+
+#define INPUT_OPTIONS \
+    HEADED("Input and output", TB_OPTION_LIST, "input-file", "FILE", NULL, \
+           inputs, \
+        "A trace to convert; the same as naming it without an option. May be " \
+        "given several times. '-' is standard input. gzip and zstd are " \
+        "recognised by their content."), \
+    TEXT("files-from", "LIST", NULL, files_from, \
+        "Read more names of traces from the file LIST, one a line; '-' is " \
+        "standard input."), \
+    TEXT("output-file", "FILE", \
+         "INPUT_mooncake.jsonl, INPUT without its extension", output, \
+        "Where the rows go: whole, or not at all. '-' is standard output; a " \
+        "name that ends in .gz or .zst is compressed. FILE.meta.json beside " \
+        "it says what the rows cannot: block size, tokenizer, inputs.")
+
+#define TOKEN_OPTIONS(block_size_text, tokenizer_text, lengths_text) \
+    HEADED("Tokens and blocks", TB_OPTION_TEXT, "tokenizer", "NAME", \
+           tokenizer_text, tokenizer, \
+        "A tokenizer.json, a folder with one, 'builtin' (o200k_base), or a " \
+        "model in the Hugging Face cache such as org/model or " \
+        "org/model@revision. Lengths are in its tokens: replay with the same " \
+        "one."), \
+    NUMBER("block-size", block_size_text, block_size, 1, BLOCK_SIZE_MAX, \
+        "Tokens per block, of which each has one id. The rows cannot carry " \
+        "it: replay with the same number (aiperf: --isl-block-size N)."), \
+    CHOICE("prompt", "auto|join|template", "auto", prompt, \
+        "How the messages of a call become one text. template: by the " \
+        "model's chat template, with its tools, as the server saw it. join: " \
+        "their contents, with line breaks between. auto: the template where " \
+        "the tokenizer has one and the messages have roles, else join."), \
+    CHOICE("lengths", "usage|tokens", lengths_text, lengths, \
+        "Who leads when the server's recorded count of a prompt and our own " \
+        "differ. usage: the server; the tokens are filled up or cut to its " \
+        "count. tokens: our count. Where the server recorded none, ours " \
+        "counts in any case.")
+
+#define PART_OPTIONS \
+    {"Part of a trace", "num-requests", TB_OPTION_NUMBER, "N", "all", \
+        "Convert only N requests of the trace; a request is a session.", \
+        AT(max_requests), 1, UINT64_MAX}, \
+    NUMBER("skip-requests", "0", skip_requests, 0, UINT64_MAX, \
+        "First leave out N requests.")
+
+#define ROW_OPTIONS \
+    HEADED("Rows", TB_OPTION_CHOICE, "for", "mooncake|aiperf", "mooncake", \
+           consumer, \
+        "Set what follows to what that consumer needs, and print the command " \
+        "that replays the rows. aiperf: --rows delta --delay recorded " \
+        "--timestamps session, and each row asks the server for just the " \
+        "recorded length. mooncake: the defaults."), \
+    CHOICE("rows", "whole|delta", "whole", rows, \
+        "What a row holds: the whole prompt, history included, or only what " \
+        "the turn adds to the conversation. With delta, a call that continues " \
+        "none before it begins a session of its own (conv_3.2), and names the " \
+        "one it belongs to as parent_session_id."), \
+    TEXT("delay", "none|recorded|MS", "none", delay, \
+        "Give each row of a session but its first a delay after the answer " \
+        "before: the recorded gap, or MS milliseconds."), \
+    TEXT("max-delay", "MS", "none", max_delay, \
+        "No recorded gap is longer than MS milliseconds."), \
+    TEXT("speedup", "X", "1", speedup, \
+        "Divide recorded gaps, after --max-delay, and timestamps by X."), \
+    CHOICE("timestamps", "none|session|all", "none", timestamps, \
+        "Give the first row of each session, or all rows, the time of their " \
+        "start, in milliseconds since the first call of the trace."), \
+    CHOICE("session-prefix", "auto|always|never", "auto", session_prefix, \
+        "Put the name of the trace's file in front of each session id, so " \
+        "that sessions of two files stay apart. auto: with several inputs."), \
+    FLAG("compat", is_compat, \
+        "Write byte for byte what the Python converters write with the same " \
+        "block size, tokenizer and delay: their order, their joined text, " \
+        "lengths and ids that need not fit each other.")
+
+#define RUN_OPTIONS \
+    HEADED("Run", TB_OPTION_CHOICE, "stats", "text|json|none", \
+           "text, with --quiet none", stats, \
+        "What to tell at the end: a summary to read, one JSON object on one " \
+        "line, or nothing. It goes to standard output, or to standard error " \
+        "when the rows go to standard output."), \
+    FLAG("strict", is_strict, \
+        "Fail, and write nothing, when anything in the trace had to be left " \
+        "out: a call without a row, an unreadable record, a broken " \
+        "character."), \
+    FLAG("dry-run", is_dry_run, "Do everything but write files."), \
+    NUMBER("threads", "as many as there are cores", threads, 1, THREADS_MAX, \
+        "How many threads work. The rows do not depend on it."), \
+    FLAG("quiet", is_quiet, \
+        "No progress, no warnings, no summary; only errors."), \
+    FLAG("help", is_help, "Show this page.")
+// clang-format on
+
+static const struct tb_option nat_options[] = {
+    INPUT_OPTIONS,
+    TOKEN_OPTIONS("128", "inferred from the recorded model's name", "usage"),
+    PART_OPTIONS,
+    ROW_OPTIONS,
+    RUN_OPTIONS,
+};
+
+static const struct tb_option telemetry_options[] = {
+    INPUT_OPTIONS,
+    TOKEN_OPTIONS("64", TB_DEFAULT_TELEMETRY_TOKENIZER, "tokens"),
+    ROW_OPTIONS,
+    RUN_OPTIONS,
+};
+
+static const struct tb_option_table nat_table = {
+    .command = "nat",
+    .purpose = "convert a NeMo Agent Toolkit profiler trace",
+    .usage = "nat [OPTION...] FILE...",
+    .description =
+        "Reads all_requests_profiler_traces.json as the toolkit's profiler "
+        "writes it, and writes one row of mooncake JSONL per model call that "
+        "has an answer. A request of the trace is a session (conv_0, conv_1, "
+        "...), its calls are the turns. Each row holds the whole prompt.\n\n"
+        "What is broken in a trace costs that call, is counted, and is said "
+        "in the summary; of a file that is cut off all complete requests are "
+        "converted.\n",
+    .examples =
+        "  tracebake nat all_requests_profiler_traces.json\n"
+        "  tracebake nat trace.json.gz --tokenizer builtin --block-size 64 \\\n"
+        "      --output-file rows.jsonl.zst\n"
+        "  tracebake nat run1.json run2.json --output-file - | head\n",
+    .options = nat_options,
+    .option_count = sizeof(nat_options) / sizeof(nat_options[0]),
+    .operands = AT(inputs),
+    .operands_max = SIZE_MAX,
+};
+
+static const struct tb_option_table telemetry_table = {
+    .command = "telemetry",
+    .purpose = "convert telemetry JSONL with llm_call events",
+    .usage = "telemetry [OPTION...] FILE...",
+    .description =
+        "Reads one JSON event a line and writes one row of mooncake JSONL per "
+        "llm_call event, with the kind of agent and the priority beside the "
+        "usual fields. Rows are ordered by session, then by time. Each row "
+        "holds the whole prompt.\n\n"
+        "A line that cannot be read costs that line, is counted, and is said "
+        "in the summary.\n",
+    .examples =
+        "  tracebake telemetry events.jsonl\n"
+        "  tracebake telemetry events.jsonl.zst --tokenizer builtin \\\n"
+        "      --output-file rows.jsonl\n",
+    .options = telemetry_options,
+    .option_count = sizeof(telemetry_options) / sizeof(telemetry_options[0]),
+    .operands = AT(inputs),
+    .operands_max = SIZE_MAX,
+};
+
+const struct tb_option_table *tb_convert_option_table(tb_dialect_id dialect)
+{
+    return dialect == TB_DIALECT_NAT ? &nat_table : &telemetry_table;
+}
+
+struct tb_convert_arguments tb_convert_arguments_none(void)
+{
+    return (struct tb_convert_arguments){
+        .max_requests = UINT64_MAX,
+        .lengths = TB_ARG_UNSET,
+        .rows = TB_ARG_UNSET,
+        .timestamps = TB_ARG_UNSET,
+        .stats = TB_ARG_UNSET,
+    };
+}
+
+/* ---- what was typed
+ * ----------------------------------------------------------- */
+
+static bool is_typed(const char *text)
+{
+    return text && strcmp(text, "none") != 0;
+}
+
+static tb_status read_ms(const char *option, const char *text, uint64_t *ms,
+                         struct tb_error *error)
+{
+    size_t len = strspn(text, "0123456789");
+    if (len == 0 || len > 15 || text[len] != '\0')
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--%s' needs a whole number of milliseconds, not '%s'",
+                       option, text);
+    *ms = 0;
+    for (const char *digit = text; *digit; digit++)
+        *ms = *ms * 10 + (uint64_t)(*digit - '0');
+    return TB_OK;
+}
+
+static tb_status read_delay(const char *text, struct tb_row_form *form,
+                            struct tb_error *error)
+{
+    if (!text)
+        return TB_OK;
+    form->delay = TB_DELAY_NONE;
+    if (strcmp(text, "none") == 0)
+        return TB_OK;
+    form->delay = TB_DELAY_RECORDED;
+    if (strcmp(text, "recorded") == 0)
+        return TB_OK;
+    form->delay = TB_DELAY_FIXED;
+    return read_ms("delay", text, &form->delay_ms, error);
+}
+
+static tb_status read_speedup(const char *text, double *speedup,
+                              struct tb_error *error)
+{
+    char *end;
+    *speedup = text ? strtod(text, &end) : 1;
+    if (text && (end == text || *end || !(*speedup > 0) || *speedup > 1e6))
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--speedup' needs a number above 0, not '%s'", text);
+    return TB_OK;
+}
+
+static tb_status apply_form(const struct tb_convert_arguments *arguments,
+                            struct tb_row_form *form, struct tb_error *error)
+{
+    bool is_aiperf = arguments->consumer == TB_ARG_FOR_AIPERF;
+    *form = (struct tb_row_form){.max_delay_ms = UINT64_MAX};
+    if (is_aiperf) {
+        form->rows = TB_ROWS_DELTA;
+        form->delay = TB_DELAY_RECORDED;
+        form->timestamps = TB_TIMESTAMPS_SESSION;
+        form->has_exact_output = true;
+    }
+    if (arguments->rows != TB_ARG_UNSET)
+        form->rows = (tb_rows)arguments->rows;
+    if (arguments->timestamps != TB_ARG_UNSET)
+        form->timestamps = (tb_timestamps)arguments->timestamps;
+    TB_TRY(read_delay(arguments->delay, form, error));
+    if (is_typed(arguments->max_delay))
+        TB_TRY(read_ms("max-delay", arguments->max_delay, &form->max_delay_ms,
+                       error));
+    return read_speedup(arguments->speedup, &form->speedup, error);
+}
+
+static tb_status check_compat(const struct tb_convert_arguments *arguments,
+                              const struct tb_row_form *form,
+                              struct tb_error *error)
+{
+    bool is_other = form->rows != TB_ROWS_WHOLE ||
+                    form->delay == TB_DELAY_RECORDED ||
+                    form->timestamps != TB_TIMESTAMPS_NONE ||
+                    arguments->prompt == TB_ARG_PROMPT_TEMPLATE;
+    if (arguments->is_compat && is_other)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--compat' writes what the Python converters write, "
+                       "who know no --for, --rows delta, --timestamps, "
+                       "--delay recorded or --prompt template");
+    return TB_OK;
+}
+
+tb_status
+tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
+                           struct tb_convert_options *options,
+                           struct tb_error *error)
+{
+    options->output = arguments->output;
+    options->tokenizer = arguments->tokenizer;
+    options->block_size = (uint32_t)arguments->block_size;
+    options->skip_requests = arguments->skip_requests;
+    options->max_requests = arguments->max_requests;
+    options->session_prefix = (tb_session_prefix)arguments->session_prefix;
+    options->is_compat = arguments->is_compat;
+    options->is_strict = arguments->is_strict;
+    options->is_dry_run = arguments->is_dry_run;
+    options->threads = (unsigned)arguments->threads;
+    if (arguments->lengths != TB_ARG_UNSET)
+        options->lengths =
+            arguments->lengths == 0 ? TB_LENGTHS_USAGE : TB_LENGTHS_TOKENS;
+    if (arguments->prompt == TB_ARG_PROMPT_TEMPLATE)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--prompt template' is not built yet; use join");
+    TB_TRY(apply_form(arguments, &options->form, error));
+    return check_compat(arguments, &options->form, error);
+}

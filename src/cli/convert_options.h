@@ -1,0 +1,41 @@
+/* The options of `tracebake nat` and `tracebake telemetry`, and what a
+ * conversion is told by them. */
+#ifndef TB_CONVERT_OPTIONS_H
+#define TB_CONVERT_OPTIONS_H
+
+#include "convert.h"
+#include "option.h"
+
+/* In the order of the words in the tables. */
+enum { TB_ARG_PROMPT_AUTO, TB_ARG_PROMPT_JOIN, TB_ARG_PROMPT_TEMPLATE };
+enum { TB_ARG_STATS_TEXT, TB_ARG_STATS_JSON, TB_ARG_STATS_NONE };
+enum { TB_ARG_FOR_MOONCAKE, TB_ARG_FOR_AIPERF };
+enum { TB_ARG_UNSET = -1 };
+
+/* What was typed. */
+struct tb_convert_arguments {
+    struct tb_text_list inputs;
+    const char *files_from;
+    const char *output;
+    const char *tokenizer;
+    uint64_t block_size;
+    uint64_t skip_requests, max_requests;
+    const char *delay, *max_delay, *speedup;
+    int lengths, prompt, session_prefix, rows, timestamps, consumer, stats;
+    bool is_compat, is_strict, is_dry_run, is_quiet, is_help;
+    uint64_t threads;
+};
+
+/* Nothing typed yet. */
+struct tb_convert_arguments tb_convert_arguments_none(void);
+
+/* The table of options of a dialect's command. */
+const struct tb_option_table *tb_convert_option_table(tb_dialect_id dialect);
+
+/* Checks what was typed, but the inputs, and fills `options` with it.
+ * TB_ERR_USAGE with what to type instead. */
+TB_NODISCARD tb_status tb_convert_arguments_apply(
+    const struct tb_convert_arguments *arguments,
+    struct tb_convert_options *options, struct tb_error *error);
+
+#endif
