@@ -185,7 +185,7 @@ bool tb_added_tokens_find(const struct tb_added_tokens *set,
                           struct tb_span text, size_t from, size_t free_from,
                           struct tb_added_match *match)
 {
-    if (set->count == 0)
+    if (set->count == 0 || text.len == 0)
         return false;
     size_t at = from;
     while ((at = next_candidate(set, text, at)) < text.len) {
