@@ -142,16 +142,34 @@ static bool add_fallback(const struct tb_bpe *bpe, struct tb_span bytes,
     return true;
 }
 
+/* A character as the vocabulary has it: with what marks that it is inside the
+ * word, or at its end. `room` is where that is put together. */
+static struct tb_span spell(const struct tb_bpe *bpe, struct tb_span word,
+                            size_t at, size_t len, uint8_t *room)
+{
+    size_t prefix_len = at > 0 ? bpe->inner_prefix.len : 0;
+    size_t suffix_len = at + len == word.len ? bpe->last_suffix.len : 0;
+    if (prefix_len + suffix_len == 0)
+        return (struct tb_span){word.ptr + at, len};
+    if (prefix_len)
+        memcpy(room, bpe->inner_prefix.ptr, prefix_len);
+    memcpy(room + prefix_len, word.ptr + at, len);
+    if (suffix_len)
+        memcpy(room + prefix_len + len, bpe->last_suffix.ptr, suffix_len);
+    return (struct tb_span){room, prefix_len + len + suffix_len};
+}
+
 /* The order in which a pending unknown is written is the reference's: known
  * symbols push it out first, fallback bytes do not. */
 static void add_code_points(const struct tb_bpe *bpe, struct tb_span word,
                             struct symbol_list *list)
 {
+    uint8_t room[2 * TB_BPE_AFFIX_MAX_LEN + TB_UTF8_MAX_LEN];
     size_t unknown_at = 0, unknown_len = 0;
     for (size_t at = 0, len; at < word.len; at += len) {
         uint32_t code_point;
         len = tb_utf8_decode(word, at, &code_point);
-        struct tb_span bytes = {word.ptr + at, len};
+        struct tb_span bytes = spell(bpe, word, at, len, room);
         tb_token id = tb_vocab_find(&bpe->vocab, bytes);
         if (id == TB_NO_TOKEN &&
             (add_fallback(bpe, bytes, at, list) || bpe->unknown == TB_NO_TOKEN))
@@ -179,8 +197,11 @@ static tb_status make_symbols(const struct tb_bpe *bpe,
 {
     if (word.len >= UINT32_MAX)
         return TB_ERR_LIMIT;
-    struct tb_bpe_symbol *symbols = tb_array_grow(
-        work->symbols, &work->symbols_capacity, word.len + 1, sizeof(*symbols));
+    // Falling back to bytes, a character may become all of its affixes'.
+    size_t most = 1 + bpe->inner_prefix.len + bpe->last_suffix.len;
+    struct tb_bpe_symbol *symbols =
+        tb_array_grow(work->symbols, &work->symbols_capacity,
+                      word.len * most + 1, sizeof(*symbols));
     if (!symbols)
         return TB_ERR_MEMORY;
     work->symbols = symbols;

@@ -33,7 +33,11 @@ struct tb_bpe {
     bool has_byte_fallback;    /* an unknown becomes <0xNN> tokens */
     tb_token unknown;          /* TB_NO_TOKEN: unknowns vanish */
     tb_token byte_tokens[256]; /* by byte: byte level's symbols, or <0xNN> */
+    struct tb_span inner_prefix; /* before every character but the first */
+    struct tb_span last_suffix;  /* behind the last one */
 };
+
+enum { TB_BPE_AFFIX_MAX_LEN = 64 }; /* bytes */
 
 /* Makes room in the table for `count` merges in all. */
 TB_NODISCARD tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "byte_level.h"
 #include "json_reader.h"
 #include "memory.h"
 
@@ -20,46 +21,19 @@ struct loader {
     bool *is_unreachable; /* by id: not in the byte alphabet */
 };
 
-static tb_status read_vocab(struct loader *loader)
+static tb_status read_affix(struct tb_json_reader *reader,
+                            struct tb_arena *arena, struct tb_span *affix)
 {
-    struct tb_json_reader *reader = loader->reader;
-    TB_TRY(tb_json_enter_object(reader));
-    for (;;) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(reader, &key));
-        if (!key.ptr)
-            return TB_OK;
-        tb_arena_reset(&loader->scratch);
-        TB_TRY(tb_json_decode_key(reader, &loader->scratch, &key));
-        struct tb_json_number number;
-        TB_TRY(tb_json_read_number(reader, &number));
-        if (!number.is_integer || number.integer < 0 ||
-            number.integer > TB_VOCAB_MAX_ID)
-            return tb_json_fail(reader, TB_ERR_VALUE,
-                                "id is no number from 0 to %d",
-                                TB_VOCAB_MAX_ID);
-        tb_status status =
-            tb_vocab_set(loader->strings, (tb_token)number.integer, key);
-        if (status == TB_ERR_VALUE)
-            return tb_json_fail(reader, status,
-                                "id %lld belongs to two tokens, or a token "
-                                "is longer than %d bytes",
-                                (long long)number.integer,
-                                TB_VOCAB_MAX_TOKEN_LEN);
-        TB_TRY(status);
-    }
-}
-
-/* A value that must be absent, null or empty here. */
-static tb_status refuse_affix(struct tb_json_reader *reader, const char *name)
-{
-    struct tb_span raw;
-    TB_TRY(tb_json_read_raw(reader, &raw));
-    if (tb_span_equal(raw, TB_SPAN("null")) ||
-        tb_span_equal(raw, TB_SPAN("\"\"")))
-        return TB_OK;
-    return tb_json_fail(reader, TB_ERR_UNSUPPORTED,
-                        "BPE with %s is not supported yet", name);
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type == TB_JSON_NULL)
+        return tb_json_skip(reader);
+    TB_TRY(tb_json_read_string(reader, arena, affix));
+    if (affix->len > TB_BPE_AFFIX_MAX_LEN)
+        return tb_json_fail(reader, TB_ERR_LIMIT,
+                            "prefix or suffix is longer than %d bytes",
+                            TB_BPE_AFFIX_MAX_LEN);
+    return tb_arena_copy(arena, *affix, affix);
 }
 
 static tb_status refuse_dropout(struct tb_json_reader *reader)
@@ -98,7 +72,7 @@ static tb_status read_member(struct loader *loader,
     struct tb_json_reader *reader = loader->reader;
     struct tb_bpe *bpe = loader->bpe;
     if (tb_span_equal(key, TB_SPAN("vocab")))
-        return read_vocab(loader);
+        return tb_vocab_from_json(loader->strings, reader);
     if (tb_span_equal(key, TB_SPAN("merges"))) {
         TB_TRY(tb_json_read_raw(reader, &loader->merges));
         loader->merges_offset = tb_json_offset(reader) - loader->merges.len;
@@ -113,9 +87,9 @@ static tb_status read_member(struct loader *loader,
     if (tb_span_equal(key, TB_SPAN("ignore_merges")))
         return read_flag(reader, &bpe->is_whole_word_first);
     if (tb_span_equal(key, TB_SPAN("continuing_subword_prefix")))
-        return refuse_affix(reader, "continuing_subword_prefix");
+        return read_affix(reader, &tokenizer->arena, &bpe->inner_prefix);
     if (tb_span_equal(key, TB_SPAN("end_of_word_suffix")))
-        return refuse_affix(reader, "end_of_word_suffix");
+        return read_affix(reader, &tokenizer->arena, &bpe->last_suffix);
     if (tb_span_equal(key, TB_SPAN("dropout")))
         return refuse_dropout(reader);
     return tb_json_skip(reader);
@@ -185,6 +159,13 @@ static tb_status read_merge(struct loader *loader,
     TB_TRY(read_pair(reader, &loader->scratch, &left, &right));
     TB_TRY(find_token(loader, reader, left, &merge->left));
     TB_TRY(find_token(loader, reader, right, &merge->right));
+    // What joins loses the mark of being inside a word.
+    size_t mark_len = loader->bpe->inner_prefix.len;
+    if (right.len < mark_len)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "a merge's second token is shorter than the "
+                            "continuing_subword_prefix");
+    right = tb_span_from(right, mark_len);
     uint8_t *both = tb_arena_alloc(&loader->scratch, left.len + right.len);
     if (!both)
         return TB_ERR_MEMORY;
@@ -308,6 +289,10 @@ static tb_status load(struct loader *loader, struct tb_tokenizer *tokenizer,
     if (!loader->merges.ptr || loader->strings->id_count == 0)
         return tb_json_fail(reader, TB_ERR_VALUE,
                             "the model has no vocab or no merges");
+    if (is_byte_level &&
+        (loader->bpe->inner_prefix.len || loader->bpe->last_suffix.len))
+        return tb_json_fail(reader, TB_ERR_UNSUPPORTED,
+                            "byte level with a prefix or suffix");
     TB_TRY(tb_vocab_index(loader->strings, NULL, NULL));
     struct tb_json_reader merges;
     tb_json_reader_init_span(&merges, loader->merges, loader->merges_offset,

@@ -1,7 +1,7 @@
 /* GPT-2's alphabet for bytes: printable Latin-1 bytes stand for themselves,
  * the other 68 are the code points from U+0100 on, in order. (Radford et al.,
  * Language Models are Unsupervised Multitask Learners, 2019, section 2.2.) */
-#include "tokenizer_model.h"
+#include "byte_level.h"
 
 #include "utf8.h"
 
@@ -20,6 +20,15 @@ int tb_byte_of_code_point(uint32_t code_point)
     if (code_point < 256 + 33)
         return (int)code_point - 256; // 0-32
     return code_point == 256 + 67 ? 173 : -1;
+}
+
+uint32_t tb_code_point_of_byte(uint8_t byte)
+{
+    if (is_printable(byte))
+        return byte;
+    if (byte <= 32)
+        return 256u + byte;
+    return byte == 173 ? 256 + 67 : 256u + 33 + (byte - 127u);
 }
 
 bool tb_byte_level_decode(struct tb_span text, uint8_t *bytes, size_t *len)

@@ -275,6 +275,8 @@ static void make_folder(const char *path)
 tb_status tb_compiled_save(const struct tb_tokenizer *tokenizer,
                            const char *path)
 {
+    if (!tb_tokenizer_is_plain(tokenizer))
+        return TB_ERR_UNSUPPORTED;
     struct writer writer = {.file = TB_BUFFER(UINT32_MAX),
                             .texts = TB_BUFFER(UINT32_MAX)};
     struct tb_output *output = NULL;

@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "memory.h"
+#include "utf8.h"
 #include "word_cache.h"
 
 struct tb_encoder {
     const struct tb_tokenizer *tokenizer;
     struct tb_word_cache cache;
-    struct tb_bpe_work work;
+    struct tb_model_work work;
+    struct tb_pretokenizer_work cutting;
+    struct tb_regex_region *region; /* NULL: no regex anywhere */
     struct tb_buffer normalized[2];
-    struct tb_buffer prefixed;
     struct tb_tokens *tokens; /* where the ids of the current text go */
 };
 
@@ -24,8 +26,14 @@ tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
         return TB_ERR_MEMORY;
     made->tokenizer = tokenizer;
     made->normalized[0] = made->normalized[1] = TB_BUFFER(UINT32_MAX);
-    made->prefixed = TB_BUFFER(UINT32_MAX);
+    tb_model_work_init(&made->work);
+    tb_pretokenizer_work_init(&made->cutting);
     tb_status status = tb_word_cache_init(&made->cache);
+    if (status == TB_OK &&
+        (tb_normalizer_has_regex(&tokenizer->normalizer) ||
+         tb_pretokenizer_has_regex(&tokenizer->pretokenizer)))
+        status = tb_regex_region_new(&made->region);
+    made->cutting.region = made->region;
     if (status != TB_OK) {
         tb_encoder_free(made);
         return status;
@@ -39,10 +47,11 @@ void tb_encoder_free(struct tb_encoder *encoder)
     if (!encoder)
         return;
     tb_word_cache_release(&encoder->cache);
-    tb_bpe_work_release(&encoder->work);
+    tb_model_work_release(&encoder->work);
+    tb_pretokenizer_work_release(&encoder->cutting);
+    tb_regex_region_free(encoder->region);
     tb_buffer_release(&encoder->normalized[0]);
     tb_buffer_release(&encoder->normalized[1]);
-    tb_buffer_release(&encoder->prefixed);
     tb_memory_free(encoder);
 }
 
@@ -50,8 +59,8 @@ static tb_status encode_uncached(struct tb_encoder *encoder,
                                  struct tb_span word, size_t *before)
 {
     *before = encoder->tokens->count;
-    return tb_bpe_encode(&encoder->tokenizer->bpe, &encoder->work, word,
-                         encoder->tokens);
+    return tb_model_encode(encoder->tokenizer, &encoder->work, word,
+                           encoder->tokens);
 }
 
 static tb_status encode_long_word(struct tb_encoder *encoder,
@@ -119,27 +128,43 @@ static tb_status on_word(void *context, struct tb_span word)
     return encode_word(context, word, word.len);
 }
 
+/* A stretch of the text; `origin_len` of its first bytes stand for the first
+ * character of the whole text. */
+struct stretch {
+    struct tb_span text;
+    size_t origin_len;
+};
+
+static struct stretch part_of(struct stretch whole, size_t from, size_t to)
+{
+    size_t origin_len = whole.origin_len > from ? whole.origin_len - from : 0;
+    struct tb_span text = {whole.text.ptr + from, to - from};
+    return (struct stretch){text,
+                            origin_len < text.len ? origin_len : text.len};
+}
+
 /* Calls `between` for each stretch of text without an added token of `set`,
  * and appends the ids of those that are found. */
 typedef tb_status (*between_fn)(struct tb_encoder *encoder,
-                                struct tb_span text);
+                                struct stretch stretch);
 
 static tb_status take_added_tokens(struct tb_encoder *encoder,
                                    const struct tb_added_tokens *set,
-                                   struct tb_span text, between_fn between)
+                                   struct stretch whole, between_fn between)
 {
     size_t done = 0; // all before it is encoded
     size_t from = 0;
     struct tb_added_match match;
-    while (tb_added_tokens_find(set, text, from, done, &match)) {
+    while (tb_added_tokens_find(set, whole.text, from, done, &match)) {
         if (match.start > done)
-            TB_TRY(between(encoder, (struct tb_span){text.ptr + done,
-                                                     match.start - done}));
+            TB_TRY(between(encoder, part_of(whole, done, match.start)));
         TB_TRY(tb_tokens_append(encoder->tokens, &match.id, 1));
         done = match.end;
         from = match.content_end;
     }
-    return done < text.len ? between(encoder, tb_span_from(text, done)) : TB_OK;
+    if (done == whole.text.len)
+        return TB_OK;
+    return between(encoder, part_of(whole, done, whole.text.len));
 }
 
 // Hot loop: the usual tokenizer cuts by one pattern that leaves no gaps.
@@ -154,31 +179,36 @@ static tb_status encode_scanned(struct tb_encoder *encoder,
     return TB_OK;
 }
 
-static tb_status encode_words(struct tb_encoder *encoder, struct tb_span text)
+static tb_status encode_words(struct tb_encoder *encoder,
+                              struct stretch stretch)
 {
     const struct tb_pretokenizer *pretokenizer =
         &encoder->tokenizer->pretokenizer;
     tb_pattern_scan scan = tb_pretokenizer_only_scan(pretokenizer);
     if (scan)
-        return encode_scanned(encoder, scan, text);
-    return tb_pretokenizer_split(pretokenizer, text, &encoder->prefixed,
-                                 on_word, encoder);
+        return encode_scanned(encoder, scan, stretch.text);
+    return tb_pretokenizer_split(pretokenizer, stretch.text, stretch.origin_len,
+                                 &encoder->cutting, on_word, encoder);
 }
 
 static tb_status encode_normalized(struct tb_encoder *encoder,
-                                   struct tb_span text)
+                                   struct stretch stretch)
 {
-    TB_TRY(tb_normalizer_apply(&encoder->tokenizer->normalizer,
-                               encoder->normalized, &text));
+    TB_TRY(tb_normalizer_apply(&encoder->tokenizer->normalizer, encoder->region,
+                               encoder->normalized, &stretch.text,
+                               &stretch.origin_len));
     return take_added_tokens(encoder, &encoder->tokenizer->normalized_tokens,
-                             text, encode_words);
+                             stretch, encode_words);
 }
 
 tb_status tb_encoder_encode(struct tb_encoder *encoder, struct tb_span text,
                             struct tb_tokens *tokens)
 {
+    uint32_t code_point;
+    size_t first_len = text.len ? tb_utf8_decode(text, 0, &code_point) : 0;
     encoder->tokens = tokens;
-    return take_added_tokens(encoder, &encoder->tokenizer->raw_tokens, text,
+    return take_added_tokens(encoder, &encoder->tokenizer->raw_tokens,
+                             (struct stretch){text, first_len},
                              encode_normalized);
 }
 
@@ -198,24 +228,14 @@ static bool is_cut_by(const struct tb_added_tokens *set)
 }
 
 /* A place x|_y with x a letter, digit or one of .,;) and y a lower-case letter
- * is a border for every pattern that is known here, for the normal forms, and
- * for added tokens that neither contain a space nor look around. */
+ * is a border for added tokens that neither contain a space nor look around,
+ * and for those chains that say so. */
 bool tb_encoder_can_cut(const struct tb_encoder *encoder)
 {
     const struct tb_tokenizer *tokenizer = encoder->tokenizer;
     if (is_cut_by(&tokenizer->raw_tokens) ||
         is_cut_by(&tokenizer->normalized_tokens))
         return false;
-    for (size_t i = 0; i < tokenizer->normalizer.step_count; i++)
-        if (tokenizer->normalizer.steps[i].kind != TB_NORMALIZER_FORM)
-            return false;
-    bool has_words = false;
-    for (size_t i = 0; i < tokenizer->pretokenizer.step_count; i++) {
-        const struct tb_pretokenizer_step *step =
-            &tokenizer->pretokenizer.steps[i];
-        if (!step->scan || step->has_prefix_space)
-            return false;
-        has_words |= tb_pattern_is_border_at_space(step->scan);
-    }
-    return has_words;
+    return tb_normalizer_is_local(&tokenizer->normalizer) &&
+           tb_pretokenizer_is_local(&tokenizer->pretokenizer);
 }

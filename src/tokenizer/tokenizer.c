@@ -40,6 +40,8 @@ tb_status tb_tokenizer_new(struct tb_tokenizer **tokenizer)
         return TB_ERR_MEMORY;
     tb_vocab_init(&(*tokenizer)->bpe.vocab);
     tb_vocab_init(&(*tokenizer)->strings);
+    tb_vocab_init(&(*tokenizer)->unigram.vocab);
+    tb_vocab_init(&(*tokenizer)->pieces.vocab);
     (*tokenizer)->bpe.unknown = TB_NO_TOKEN;
     return TB_OK;
 }
@@ -52,6 +54,10 @@ void tb_tokenizer_free(struct tb_tokenizer *tokenizer)
     tb_added_tokens_release(&tokenizer->normalized_tokens);
     if (tokenizer->mapped.len == 0)
         tb_bpe_release(&tokenizer->bpe);
+    tb_unigram_release(&tokenizer->unigram);
+    tb_word_piece_release(&tokenizer->pieces);
+    tb_normalizer_release(&tokenizer->normalizer);
+    tb_pretokenizer_release(&tokenizer->pretokenizer);
     tb_unmap_file(tokenizer->mapped);
     tb_vocab_release(&tokenizer->strings);
     tb_arena_release(&tokenizer->arena);

@@ -5,7 +5,8 @@
 
 #include "added_token.h"
 #include "arena.h"
-#include "bpe.h"
+#include "byte_level.h"
+#include "model.h"
 #include "normalizer.h"
 #include "pretokenizer.h"
 
@@ -16,7 +17,10 @@ struct tb_tokenizer {
     struct tb_added_tokens normalized_tokens; /* found after it */
     struct tb_normalizer normalizer;
     struct tb_pretokenizer pretokenizer;
+    tb_model_kind model; /* which of the following it is */
     struct tb_bpe bpe;
+    struct tb_unigram unigram;
+    struct tb_word_piece pieces;
     struct tb_vocab strings; /* the model's as the file writes it; only while
                                 loading */
     uint32_t vocab_size;     /* largest id + 1, added tokens included */
@@ -31,11 +35,26 @@ struct tb_tokenizer {
 TB_NODISCARD tb_status tb_tokenizer_new(struct tb_tokenizer **tokenizer);
 
 /* Reads the `model` of a tokenizer.json, which is a BPE. `is_byte_level`: its
- * strings are in GPT-2's alphabet for bytes. */
+ * strings are in GPT-2's alphabet for bytes. TB_ERR_UNSUPPORTED when words
+ * cannot be taken as bytes, which they need not be. */
 struct tb_json_reader;
 TB_NODISCARD tb_status tb_bpe_from_json(struct tb_tokenizer *tokenizer,
                                         struct tb_json_reader *reader,
                                         bool is_byte_level);
+
+/* The same for a model that is a Unigram, a WordPiece or a WordLevel. */
+TB_NODISCARD tb_status tb_unigram_from_json(struct tb_tokenizer *tokenizer,
+                                            struct tb_json_reader *reader);
+TB_NODISCARD tb_status tb_word_piece_from_json(struct tb_tokenizer *tokenizer,
+                                               struct tb_json_reader *reader,
+                                               bool is_whole_words);
+
+/* Reads an object of strings and ids into `vocab`. */
+TB_NODISCARD tb_status tb_vocab_from_json(struct tb_vocab *vocab,
+                                          struct tb_json_reader *reader);
+
+/* Has it nothing but what the compiled form can hold? */
+bool tb_tokenizer_is_plain(const struct tb_tokenizer *tokenizer);
 
 /* o200k_base from the data that is part of the program. */
 TB_NODISCARD tb_status tb_tokenizer_builtin(struct tb_tokenizer **tokenizer,
@@ -45,12 +64,5 @@ TB_NODISCARD tb_status tb_tokenizer_builtin(struct tb_tokenizer **tokenizer,
  * `path` receives it. TB_ERR_NOT_FOUND says what was tried. */
 TB_NODISCARD tb_status tb_tokenizer_locate(const char *name, char *path,
                                            size_t size, struct tb_error *error);
-
-/* GPT-2's alphabet: the byte that a code point stands for, or -1. */
-int tb_byte_of_code_point(uint32_t code_point);
-
-/* Turns a string in that alphabet into bytes (at most as many as before).
- * False when a character is not in it. */
-bool tb_byte_level_decode(struct tb_span text, uint8_t *bytes, size_t *len);
 
 #endif

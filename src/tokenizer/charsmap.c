@@ -1,0 +1,155 @@
+#include "charsmap.h"
+
+#include <string.h>
+
+#include "character.h"
+#include "utf8.h"
+
+/* Clusters of fewer bytes are looked up as a whole; longer ones are looked up
+ * character by character, as the reference does. */
+enum { SHORT_CLUSTER_LEN = 6 };
+
+/* ---- reading ---------------------------------------------------------------
+ */
+
+static int base64_value(uint8_t byte)
+{
+    if (byte >= 'A' && byte <= 'Z')
+        return byte - 'A';
+    if (byte >= 'a' && byte <= 'z')
+        return byte - 'a' + 26;
+    if (byte >= '0' && byte <= '9')
+        return byte - '0' + 52;
+    if (byte == '+')
+        return 62;
+    return byte == '/' ? 63 : -1;
+}
+
+// `bytes` has room for 3 per 4 of `text`.
+static bool decode_base64(struct tb_span text, uint8_t *bytes, size_t *len)
+{
+    while (text.len && text.ptr[text.len - 1] == '=')
+        text.len--;
+    *len = 0;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        int value = base64_value(text.ptr[i]);
+        if (value < 0)
+            return false;
+        bits = bits << 6 | (uint32_t)value;
+        if (i % 4 != 0)
+            bytes[(*len)++] = (uint8_t)(bits >> (6 - i % 4 * 2));
+    }
+    return text.len % 4 != 1;
+}
+
+static uint32_t little_endian(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 |
+           (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+tb_status tb_charsmap_read(struct tb_charsmap *map, struct tb_arena *arena,
+                           struct tb_span base64)
+{
+    size_t len;
+    uint8_t *bytes = tb_arena_alloc(arena, base64.len / 4 * 3 + 3);
+    if (!bytes)
+        return TB_ERR_MEMORY;
+    if (!decode_base64(base64, bytes, &len) || len < 4)
+        return TB_ERR_SYNTAX;
+    size_t trie_len = little_endian(bytes);
+    if (trie_len > len - 4 || trie_len < 4)
+        return TB_ERR_SYNTAX;
+    map->unit_count = trie_len / 4;
+    uint32_t *units = TB_ARENA_NEW(arena, uint32_t, map->unit_count);
+    if (!units)
+        return TB_ERR_MEMORY;
+    for (size_t i = 0; i < map->unit_count; i++)
+        units[i] = little_endian(bytes + 4 + i * 4);
+    map->units = units;
+    size_t texts_at = 4 + map->unit_count * 4;
+    map->texts = (struct tb_span){bytes + texts_at, len - texts_at};
+    return tb_utf8_valid_len(map->texts) == map->texts.len ? TB_OK
+                                                           : TB_ERR_SYNTAX;
+}
+
+/* ---- looking up -------------------------------------------------------------
+ */
+
+static size_t offset_of(uint32_t unit)
+{
+    return (size_t)(unit >> 10) << ((unit & (1u << 9)) >> 6);
+}
+
+/* The replacement of the shortest prefix of `key` that has one. */
+static bool find(const struct tb_charsmap *map, struct tb_span key,
+                 struct tb_span *text)
+{
+    size_t node = offset_of(map->units[0]);
+    for (size_t i = 0; i < key.len && key.ptr[i] != 0; i++) {
+        node ^= key.ptr[i];
+        if (node >= map->unit_count)
+            return false;
+        uint32_t unit = map->units[node];
+        if ((unit & ((1u << 31) | 0xFF)) != key.ptr[i])
+            return false;
+        node ^= offset_of(unit);
+        if (node >= map->unit_count)
+            return false;
+        if (!(unit >> 8 & 1))
+            continue;
+        size_t at = map->units[node] & 0x7FFFFFFF;
+        if (at > map->texts.len)
+            return false;
+        *text = tb_span_from(map->texts, at);
+        const uint8_t *end = text->len ? memchr(text->ptr, 0, text->len) : NULL;
+        if (end)
+            text->len = (size_t)(end - text->ptr);
+        return true;
+    }
+    return false;
+}
+
+static tb_status replace_characters(const struct tb_charsmap *map,
+                                    struct tb_span cluster,
+                                    struct tb_buffer *out)
+{
+    for (size_t at = 0, len; at < cluster.len; at += len) {
+        uint32_t code_point;
+        len = tb_utf8_decode(cluster, at, &code_point);
+        struct tb_span part = {cluster.ptr + at, len};
+        (void)find(map, part, &part);
+        TB_TRY(tb_buffer_append(out, part));
+    }
+    return TB_OK;
+}
+
+static size_t first_len(struct tb_span text)
+{
+    uint32_t code_point;
+    return text.len ? tb_utf8_decode(text, 0, &code_point) : 0;
+}
+
+tb_status tb_charsmap_apply(const struct tb_charsmap *map, struct tb_span text,
+                            struct tb_buffer *out, size_t *origin_len)
+{
+    size_t start = out->len;
+    size_t origin_end = start;
+    for (size_t at = 0, end; at < text.len; at = end) {
+        end = tb_grapheme_end(text, at);
+        struct tb_span cluster = {text.ptr + at, end - at};
+        struct tb_span found;
+        if (cluster.len < SHORT_CLUSTER_LEN && find(map, cluster, &found))
+            TB_TRY(tb_buffer_append(out, found));
+        else
+            TB_TRY(replace_characters(map, cluster, out));
+        if (at < *origin_len)
+            origin_end = out->len;
+    }
+    // Where the first character vanishes, the next one takes its place.
+    struct tb_span made = tb_span_from(tb_buffer_span(out), start);
+    if (*origin_len)
+        *origin_len = origin_end > start ? origin_end - start : first_len(made);
+    return TB_OK;
+}

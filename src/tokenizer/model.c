@@ -1,0 +1,59 @@
+#include "model.h"
+
+#include "tokenizer_model.h"
+
+void tb_model_work_init(struct tb_model_work *work)
+{
+    *work = (struct tb_model_work){.text = TB_BUFFER(UINT32_MAX)};
+}
+
+void tb_model_work_release(struct tb_model_work *work)
+{
+    tb_bpe_work_release(&work->bpe);
+    tb_unigram_work_release(&work->unigram);
+    tb_buffer_release(&work->text);
+}
+
+tb_status tb_model_encode(const struct tb_tokenizer *tokenizer,
+                          struct tb_model_work *work, struct tb_span word,
+                          struct tb_tokens *tokens)
+{
+    switch (tokenizer->model) {
+    case TB_MODEL_UNIGRAM:
+        return tb_unigram_encode(&tokenizer->unigram, &work->unigram, word,
+                                 tokens);
+    case TB_MODEL_WORD_PIECE:
+        return tb_word_piece_encode(&tokenizer->pieces, &work->text, word,
+                                    tokens);
+    case TB_MODEL_BPE:
+    default:
+        return tb_bpe_encode(&tokenizer->bpe, &work->bpe, word, tokens);
+    }
+}
+
+static bool is_plain_normalizer(const struct tb_normalizer_step *step)
+{
+    return step->kind == TB_NORMALIZER_FORM ||
+           step->kind == TB_NORMALIZER_PREPEND ||
+           (step->kind == TB_NORMALIZER_REPLACE && !step->regex);
+}
+
+static bool is_plain_cut(const struct tb_pretokenizer_step *step)
+{
+    return step->kind == TB_CUT_PATTERN && !step->regex && !step->has_gaps;
+}
+
+bool tb_tokenizer_is_plain(const struct tb_tokenizer *tokenizer)
+{
+    const struct tb_bpe *bpe = &tokenizer->bpe;
+    if (tokenizer->model != TB_MODEL_BPE || bpe->inner_prefix.len ||
+        bpe->last_suffix.len)
+        return false;
+    for (size_t i = 0; i < tokenizer->normalizer.step_count; i++)
+        if (!is_plain_normalizer(&tokenizer->normalizer.steps[i]))
+            return false;
+    for (size_t i = 0; i < tokenizer->pretokenizer.step_count; i++)
+        if (!is_plain_cut(&tokenizer->pretokenizer.steps[i]))
+            return false;
+    return true;
+}

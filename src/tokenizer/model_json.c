@@ -1,0 +1,246 @@
+/* Models other than BPE out of a tokenizer.json, and vocabularies. */
+#include "json_reader.h"
+#include "memory.h"
+#include "tokenizer_model.h"
+
+/* ---- vocabularies ----------------------------------------------------------
+ */
+
+static tb_status set_token(struct tb_vocab *vocab,
+                           struct tb_json_reader *reader, int64_t id,
+                           struct tb_span text)
+{
+    tb_status status = tb_vocab_set(vocab, (tb_token)id, text);
+    if (status == TB_ERR_VALUE)
+        return tb_json_fail(reader, status,
+                            "id %lld belongs to two tokens, or a token is "
+                            "longer than %d bytes",
+                            (long long)id, TB_VOCAB_MAX_TOKEN_LEN);
+    return status;
+}
+
+static tb_status read_entry(struct tb_vocab *vocab,
+                            struct tb_json_reader *reader,
+                            struct tb_arena *scratch, struct tb_span key)
+{
+    tb_arena_reset(scratch);
+    TB_TRY(tb_json_decode_key(reader, scratch, &key));
+    struct tb_json_number number;
+    TB_TRY(tb_json_read_number(reader, &number));
+    if (!number.is_integer || number.integer < 0 ||
+        number.integer > TB_VOCAB_MAX_ID)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "id is no number from 0 to %d", TB_VOCAB_MAX_ID);
+    return set_token(vocab, reader, number.integer, key);
+}
+
+tb_status tb_vocab_from_json(struct tb_vocab *vocab,
+                             struct tb_json_reader *reader)
+{
+    struct tb_arena scratch = {0};
+    tb_status status = tb_json_enter_object(reader);
+    while (status == TB_OK) {
+        struct tb_span key;
+        status = tb_json_next_key(reader, &key);
+        if (status != TB_OK || !key.ptr)
+            break;
+        status = read_entry(vocab, reader, &scratch, key);
+    }
+    tb_arena_release(&scratch);
+    return status;
+}
+
+/* The vocabulary as the file writes it, where added tokens are looked up. */
+static tb_status keep_strings(struct tb_tokenizer *tokenizer,
+                              const struct tb_vocab *vocab)
+{
+    for (tb_token id = 0; id < vocab->id_count; id++) {
+        struct tb_span text = tb_vocab_bytes(vocab, id);
+        if (!text.ptr)
+            continue;
+        TB_TRY(tb_vocab_set(&tokenizer->strings, id, text));
+        tokenizer->model_count++;
+    }
+    tokenizer->vocab_size = vocab->id_count;
+    return tb_vocab_index(&tokenizer->strings, NULL, NULL);
+}
+
+static tb_status read_flag(struct tb_json_reader *reader, bool *flag)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type != TB_JSON_TRUE && type != TB_JSON_FALSE)
+        return tb_json_fail(reader, TB_ERR_TYPE, "expected true or false");
+    *flag = type == TB_JSON_TRUE;
+    return tb_json_skip(reader);
+}
+
+/* ---- Unigram
+ * -------------------------------------------------------------------
+ */
+
+static tb_status add_score(struct tb_unigram *unigram, double score)
+{
+    double *scores = tb_array_grow(unigram->scores, &unigram->scores_capacity,
+                                   unigram->score_count + 1, sizeof(*scores));
+    if (!scores)
+        return TB_ERR_MEMORY;
+    unigram->scores = scores;
+    scores[unigram->score_count++] = score;
+    return TB_OK;
+}
+
+// One ["token", score]; its place in the list is its id.
+static tb_status read_piece(struct tb_unigram *unigram,
+                            struct tb_json_reader *reader,
+                            struct tb_arena *scratch)
+{
+    struct tb_span text;
+    struct tb_json_number score;
+    bool found;
+    tb_arena_reset(scratch);
+    TB_TRY(tb_json_enter_array(reader));
+    TB_TRY(tb_json_next_item(reader, &found));
+    if (found) {
+        TB_TRY(tb_json_read_string(reader, scratch, &text));
+        TB_TRY(tb_json_next_item(reader, &found));
+    }
+    if (!found)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "an entry needs a token and a score");
+    TB_TRY(tb_json_read_number(reader, &score));
+    TB_TRY(set_token(&unigram->vocab, reader, (int64_t)unigram->score_count,
+                     text));
+    TB_TRY(add_score(unigram, score.value));
+    TB_TRY(tb_json_next_item(reader, &found));
+    if (found)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "an entry has more than a token and a score");
+    return TB_OK;
+}
+
+static tb_status read_pieces(struct tb_unigram *unigram,
+                             struct tb_json_reader *reader)
+{
+    struct tb_arena scratch = {0};
+    tb_status status = tb_json_enter_array(reader);
+    while (status == TB_OK) {
+        bool found;
+        status = tb_json_next_item(reader, &found);
+        if (status != TB_OK || !found)
+            break;
+        status = read_piece(unigram, reader, &scratch);
+    }
+    tb_arena_release(&scratch);
+    return status;
+}
+
+static tb_status read_unknown_id(struct tb_unigram *unigram,
+                                 struct tb_json_reader *reader)
+{
+    tb_json_type type;
+    struct tb_json_number number;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type == TB_JSON_NULL)
+        return tb_json_skip(reader);
+    TB_TRY(tb_json_read_number(reader, &number));
+    if (!number.is_integer || number.integer < 0 ||
+        number.integer > TB_VOCAB_MAX_ID)
+        return tb_json_fail(reader, TB_ERR_VALUE, "unk_id is no id");
+    unigram->unknown = (tb_token)number.integer;
+    return TB_OK;
+}
+
+tb_status tb_unigram_from_json(struct tb_tokenizer *tokenizer,
+                               struct tb_json_reader *reader)
+{
+    struct tb_unigram *unigram = &tokenizer->unigram;
+    tokenizer->model = TB_MODEL_UNIGRAM;
+    unigram->unknown = TB_NO_TOKEN;
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            break;
+        if (tb_span_equal(key, TB_SPAN("vocab")))
+            TB_TRY(read_pieces(unigram, reader));
+        else if (tb_span_equal(key, TB_SPAN("unk_id")))
+            TB_TRY(read_unknown_id(unigram, reader));
+        else if (tb_span_equal(key, TB_SPAN("byte_fallback")))
+            TB_TRY(read_flag(reader, &unigram->has_byte_fallback));
+        else
+            TB_TRY(tb_json_skip(reader));
+    }
+    if (unigram->score_count == 0)
+        return tb_json_fail(reader, TB_ERR_VALUE, "the model has no vocab");
+    if (unigram->unknown != TB_NO_TOKEN &&
+        unigram->unknown >= unigram->score_count)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "unk_id is not in the vocabulary");
+    TB_TRY(tb_unigram_index(unigram));
+    return keep_strings(tokenizer, &unigram->vocab);
+}
+
+/* ---- WordPiece and WordLevel
+ * ---------------------------------------------------
+ */
+
+struct piece_members {
+    struct tb_span unknown, prefix;
+    struct tb_json_number most_characters;
+    bool has_vocab, has_unknown;
+};
+
+static tb_status read_piece_member(struct tb_tokenizer *tokenizer,
+                                   struct tb_json_reader *reader,
+                                   struct tb_span key,
+                                   struct piece_members *members)
+{
+    struct tb_arena *arena = &tokenizer->arena;
+    if (tb_span_equal(key, TB_SPAN("vocab"))) {
+        members->has_vocab = true;
+        return tb_vocab_from_json(&tokenizer->pieces.vocab, reader);
+    }
+    if (tb_span_equal(key, TB_SPAN("unk_token"))) {
+        members->has_unknown = true;
+        return tb_json_read_string(reader, arena, &members->unknown);
+    }
+    if (tb_span_equal(key, TB_SPAN("continuing_subword_prefix"))) {
+        TB_TRY(tb_json_read_string(reader, arena, &members->prefix));
+        return tb_arena_copy(arena, members->prefix, &members->prefix);
+    }
+    if (tb_span_equal(key, TB_SPAN("max_input_chars_per_word")))
+        return tb_json_read_number(reader, &members->most_characters);
+    return tb_json_skip(reader);
+}
+
+tb_status tb_word_piece_from_json(struct tb_tokenizer *tokenizer,
+                                  struct tb_json_reader *reader,
+                                  bool is_whole_words)
+{
+    struct tb_word_piece *pieces = &tokenizer->pieces;
+    struct piece_members members = {0};
+    tokenizer->model = TB_MODEL_WORD_PIECE;
+    pieces->is_whole_words = is_whole_words;
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            break;
+        TB_TRY(read_piece_member(tokenizer, reader, key, &members));
+    }
+    if (!members.has_vocab || !members.has_unknown)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "the model has no vocab or no unk_token");
+    if (!is_whole_words && (!members.most_characters.is_integer ||
+                            members.most_characters.integer < 0))
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "the model has no max_input_chars_per_word");
+    pieces->prefix = members.prefix;
+    pieces->max_word_len = (size_t)members.most_characters.integer;
+    TB_TRY(tb_vocab_index(&pieces->vocab, NULL, NULL));
+    pieces->unknown = tb_vocab_find(&pieces->vocab, members.unknown);
+    return keep_strings(tokenizer, &pieces->vocab);
+}
