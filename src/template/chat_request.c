@@ -1,0 +1,293 @@
+#include "chat_request.h"
+
+#include "chat_tools.h"
+#include "json_reader.h"
+#include "json_writer.h"
+
+/* What a message is made of, raw. Absent members are empty spans. */
+struct fields {
+    struct tb_span content, name, tool_call_id, reasoning;
+    struct tb_span openai_calls; /* [{"function": {"name", "arguments"}}] */
+    struct tb_span other_calls;  /* [{"name", "args", "id"}], as LangChain */
+};
+
+static tb_status append(struct tb_buffer *out, const char *text)
+{
+    return tb_buffer_append(out, tb_span_of(text));
+}
+
+// Appends `"key": raw`, with a comma before it, unless `raw` says nothing.
+static tb_status append_member(struct tb_buffer *out, const char *key,
+                               struct tb_span raw)
+{
+    if (raw.len == 0 || tb_span_equal(raw, TB_SPAN("null")))
+        return TB_OK;
+    TB_TRY(append(out, ", \""));
+    TB_TRY(append(out, key));
+    TB_TRY(append(out, "\": "));
+    return tb_buffer_append(out, raw);
+}
+
+static bool is_filled_list(struct tb_span raw)
+{
+    return raw.len > 2 && raw.ptr[0] == '[' &&
+           !tb_span_equal(raw, TB_SPAN("[]"));
+}
+
+/* ---- reading a message ------------------------------------------------------
+ */
+
+static tb_status read_kwargs(struct tb_json_reader *reader,
+                             struct fields *fields)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    if (type != TB_JSON_OBJECT)
+        return tb_json_skip(reader);
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            return TB_OK;
+        if (tb_span_equal(key, TB_SPAN("tool_calls")))
+            TB_TRY(tb_json_read_raw(reader, &fields->openai_calls));
+        else if (tb_span_equal(key, TB_SPAN("reasoning_content")))
+            TB_TRY(tb_json_read_raw(reader, &fields->reasoning));
+        else
+            TB_TRY(tb_json_skip(reader));
+    }
+}
+
+static tb_status read_fields(struct tb_json_reader *reader,
+                             struct fields *fields)
+{
+    const struct {
+        const char *key;
+        struct tb_span *raw;
+    } members[] = {
+        {"content", &fields->content},
+        {"name", &fields->name},
+        {"tool_call_id", &fields->tool_call_id},
+        {"reasoning_content", &fields->reasoning},
+        {"tool_calls", &fields->other_calls},
+    };
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        struct tb_span *raw = NULL;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            return TB_OK;
+        for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+            if (tb_span_equal(key, tb_span_of(members[i].key)))
+                raw = members[i].raw;
+        if (raw)
+            TB_TRY(tb_json_read_raw(reader, raw));
+        else if (tb_span_equal(key, TB_SPAN("additional_kwargs")))
+            TB_TRY(read_kwargs(reader, fields));
+        else
+            TB_TRY(tb_json_skip(reader));
+    }
+}
+
+/* ---- tool calls
+ * --------------------------------------------------------------- */
+
+struct tool_call {
+    struct tb_span id, name;  /* raw strings */
+    struct tb_span arguments; /* raw: an object, or a string that holds one */
+};
+
+static tb_status read_tool_call(struct tb_json_reader *reader,
+                                struct tool_call *call)
+{
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            return TB_OK;
+        tb_json_type type;
+        TB_TRY(tb_json_peek(reader, &type));
+        if (tb_span_equal(key, TB_SPAN("function")) && type == TB_JSON_OBJECT)
+            TB_TRY(read_tool_call(reader, call));
+        else if (tb_span_equal(key, TB_SPAN("id")))
+            TB_TRY(tb_json_read_raw(reader, &call->id));
+        else if (tb_span_equal(key, TB_SPAN("name")))
+            TB_TRY(tb_json_read_raw(reader, &call->name));
+        else if (tb_span_equal(key, TB_SPAN("args")) ||
+                 tb_span_equal(key, TB_SPAN("arguments")))
+            TB_TRY(tb_json_read_raw(reader, &call->arguments));
+        else
+            TB_TRY(tb_json_skip(reader));
+    }
+}
+
+/* A string of arguments that is an object becomes that object: servers parse
+ * it before they render. Anything else stays what it is. */
+static tb_status append_arguments(struct tb_buffer *out, struct tb_span raw,
+                                  struct tb_arena *arena)
+{
+    struct tb_json_reader reader, inner;
+    struct tb_span text;
+    tb_json_type type = TB_JSON_END;
+    if (raw.len == 0 || raw.ptr[0] != '"')
+        return tb_buffer_append(out, raw.len ? raw : TB_SPAN("{}"));
+    tb_json_reader_init_span(&reader, raw, 1, 1);
+    TB_TRY(tb_json_read_string(&reader, arena, &text));
+    tb_json_reader_init_span(&inner, text, 1, 1);
+    bool is_object = text.len > 0 && tb_json_peek(&inner, &type) == TB_OK &&
+                     type == TB_JSON_OBJECT && tb_json_skip(&inner) == TB_OK &&
+                     tb_json_expect_end(&inner) == TB_OK;
+    return tb_buffer_append(out, is_object ? text : raw);
+}
+
+static tb_status append_tool_call(struct tb_buffer *out,
+                                  const struct tool_call *call,
+                                  struct tb_arena *arena)
+{
+    TB_TRY(append(out, "{\"type\": \"function\""));
+    TB_TRY(append_member(out, "id", call->id));
+    TB_TRY(append(out, ", \"function\": {\"name\": "));
+    TB_TRY(
+        tb_buffer_append(out, call->name.len ? call->name : TB_SPAN("\"\"")));
+    TB_TRY(append(out, ", \"arguments\": "));
+    TB_TRY(append_arguments(out, call->arguments, arena));
+    return append(out, "}}");
+}
+
+static tb_status append_tool_calls(struct tb_buffer *out, struct tb_span list,
+                                   struct tb_arena *arena)
+{
+    struct tb_json_reader reader;
+    tb_json_reader_init_span(&reader, list, 1, 1);
+    TB_TRY(append(out, ", \"tool_calls\": ["));
+    TB_TRY(tb_json_enter_array(&reader));
+    for (size_t count = 0;; count++) {
+        bool found;
+        struct tool_call call = {0};
+        TB_TRY(tb_json_next_item(&reader, &found));
+        if (!found)
+            return append(out, "]");
+        TB_TRY(read_tool_call(&reader, &call));
+        if (count)
+            TB_TRY(append(out, ", "));
+        TB_TRY(append_tool_call(out, &call, arena));
+    }
+}
+
+/* ---- writing a message
+ * ---------------------------------------------------------- */
+
+/* The content: as it stands, or, where the recorder calls it something else,
+ * from the model. An answer that is tool calls alone has null. */
+static tb_status append_content(struct tb_buffer *out,
+                                const struct tb_message *message,
+                                const struct fields *fields, bool has_calls)
+{
+    TB_TRY(append(out, ", \"content\": "));
+    bool is_empty = fields->content.len == 0 ||
+                    tb_span_equal(fields->content, TB_SPAN("\"\""));
+    if (has_calls && is_empty && message->text.len == 0)
+        return append(out, "null");
+    if (fields->content.len)
+        return tb_buffer_append(out, fields->content);
+    if (message->content == TB_CONTENT_TEXT)
+        return tb_json_write_string(out, message->text);
+    if (message->content == TB_CONTENT_JSON)
+        return tb_buffer_append(out, message->content_json);
+    return append(out, "null");
+}
+
+static tb_status append_object(struct tb_buffer *out,
+                               const struct tb_message *message,
+                               struct tb_arena *arena, struct tb_error *error)
+{
+    struct fields fields = {0};
+    struct tb_json_reader reader;
+    tb_json_reader_init_span(&reader, message->json, 1, 1);
+    tb_status status = read_fields(&reader, &fields);
+    if (status != TB_OK) {
+        if (error)
+            *error = reader.error;
+        return status;
+    }
+    // What LangChain sends is made of its own list, not of what it keeps of
+    // the answer that it got.
+    struct tb_span calls = is_filled_list(fields.other_calls)
+                               ? fields.other_calls
+                               : fields.openai_calls;
+    bool has_calls = is_filled_list(calls);
+    TB_TRY(append(out, "{\"role\": "));
+    TB_TRY(tb_json_write_string(out, message->role));
+    TB_TRY(append_content(out, message, &fields, has_calls));
+    TB_TRY(append_member(out, "reasoning_content", fields.reasoning));
+    if (has_calls)
+        TB_TRY(append_tool_calls(out, calls, arena));
+    TB_TRY(append_member(out, "tool_call_id", fields.tool_call_id));
+    TB_TRY(append_member(out, "name", fields.name));
+    return append(out, "}");
+}
+
+/* LlamaIndex: "role: text", with the text None where there are only tool
+ * calls, of which nothing is recorded. */
+static bool split_bare(struct tb_span text, struct tb_span *role,
+                       struct tb_span *content)
+{
+    static const char *const roles[] = {"system", "user",      "assistant",
+                                        "tool",   "developer", "function"};
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+        *role = tb_span_of(roles[i]);
+        if (!tb_span_starts_with(text, *role))
+            continue;
+        struct tb_span rest = tb_span_from(text, role->len);
+        if (!tb_span_starts_with(rest, TB_SPAN(": ")))
+            continue;
+        *content = tb_span_from(rest, 2);
+        return true;
+    }
+    return false;
+}
+
+static tb_status append_bare(struct tb_buffer *out, struct tb_span role,
+                             struct tb_span content)
+{
+    TB_TRY(append(out, "{\"role\": "));
+    TB_TRY(tb_json_write_string(out, role));
+    TB_TRY(append(out, ", \"content\": "));
+    bool is_none = tb_span_equal(role, TB_SPAN("assistant")) &&
+                   tb_span_equal(content, TB_SPAN("None"));
+    TB_TRY(is_none ? append(out, "\"\"") : tb_json_write_string(out, content));
+    return append(out, "}");
+}
+
+tb_status tb_chat_request(const struct tb_call *call,
+                          struct tb_buffer *messages, struct tb_buffer *tools,
+                          bool *has_roles, struct tb_error *error)
+{
+    struct tb_arena arena = {0};
+    tb_status status = append(messages, "[");
+    *has_roles = call->message_count > 0;
+    for (size_t i = 0; i < call->message_count && status == TB_OK; i++) {
+        const struct tb_message *message = &call->messages[i];
+        struct tb_span role = message->role, content;
+        *has_roles = message->is_bare
+                         ? split_bare(message->text, &role, &content)
+                         : role.len > 0;
+        if (!*has_roles)
+            break;
+        if (i)
+            TB_TRY_DONE(append(messages, ", "));
+        TB_TRY_DONE(message->is_bare
+                        ? append_bare(messages, role, content)
+                        : append_object(messages, message, &arena, error));
+    }
+    if (status == TB_OK)
+        status = append(messages, "]");
+    if (status == TB_OK && call->tools.len)
+        status = tb_chat_tools_repair(call->tools, tools, error);
+done:
+    tb_arena_release(&arena);
+    return status;
+}

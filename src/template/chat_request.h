@@ -1,0 +1,29 @@
+/* A recorded call as the request that the server got: OpenAI-style messages
+ * and tools, which is what chat templates are written for.
+ *
+ * Recorders keep messages in shapes of their own and damage tools on the way;
+ * docs/FORMATS.md has the list. Here they become
+ *
+ *     [{"role": .., "content": .., "tool_calls": [..], ..}, ..]
+ *     [{"type": "function", "function": {..}}, ..]
+ *
+ * Contents are copied as they stand, escapes and all, so that a long one is
+ * not decoded only to be encoded again. Arguments of tool calls are objects,
+ * as servers give them to templates. Pure: any thread.
+ */
+#ifndef TB_CHAT_REQUEST_H
+#define TB_CHAT_REQUEST_H
+
+#include "buffer.h"
+#include "session.h"
+
+/* Appends the call's messages and tools as JSON lists; nothing is appended to
+ * `tools` when it has none. `*has_roles` is false when a message has no role,
+ * so that no template can be applied. TB_ERR_SYNTAX, TB_ERR_CUT, TB_ERR_TYPE
+ * with the place in the record; TB_ERR_MEMORY, TB_ERR_LIMIT. */
+TB_NODISCARD tb_status tb_chat_request(const struct tb_call *call,
+                                       struct tb_buffer *messages,
+                                       struct tb_buffer *tools, bool *has_roles,
+                                       struct tb_error *error);
+
+#endif
