@@ -7,12 +7,6 @@
 
 #include "prompt_cache.h"
 
-static void encode(struct tb_encoder *encoder, struct tb_span text,
-                   struct tb_tokens *tokens)
-{
-    FUZZ_CHECK(tb_encoder_encode(encoder, text, tokens) == TB_OK);
-}
-
 static void check_encoder(const struct tb_tokenizer *tokenizer,
                           struct tb_encoder *encoder)
 {
@@ -20,15 +14,19 @@ static void check_encoder(const struct tb_tokenizer *tokenizer,
         "ab abc, a b  c's don'T \n\n\t ab<s> 12345; x) y <|a b|> caf\xC3\xA9 "
         "e\xCC\x81 \xE6\x9D\xB1\xE4\xBA\xAC. and \xF0\x9F\x98\x80 so on");
     struct tb_tokens whole = {0}, parts = {0};
-    encode(encoder, text, &whole);
+    tb_status status = tb_encoder_encode(encoder, text, &whole);
+    // A model without an unknown token, a regex that never ends.
+    FUZZ_CHECK(status == TB_OK || status == TB_ERR_VALUE ||
+               status == TB_ERR_LIMIT);
     for (size_t i = 0; i < whole.count; i++)
         FUZZ_CHECK(whole.ids[i] < tb_tokenizer_vocab_size(tokenizer));
-    for (size_t at = tb_safe_cut_after(text, 0);
-         at < text.len && tb_encoder_can_cut(encoder);
+    bool can_cut = status == TB_OK && tb_encoder_can_cut(encoder);
+    for (size_t at = tb_safe_cut_after(text, 0); at < text.len && can_cut;
          at = tb_safe_cut_after(text, at)) {
+        struct tb_span front = {text.ptr, at}, rest = tb_span_from(text, at);
         parts.count = 0;
-        encode(encoder, (struct tb_span){text.ptr, at}, &parts);
-        encode(encoder, tb_span_from(text, at), &parts);
+        FUZZ_CHECK(tb_encoder_encode(encoder, front, &parts) == TB_OK);
+        FUZZ_CHECK(tb_encoder_encode(encoder, rest, &parts) == TB_OK);
         FUZZ_CHECK(parts.count == whole.count);
         FUZZ_CHECK(whole.count == 0 ||
                    memcmp(parts.ids, whole.ids,
