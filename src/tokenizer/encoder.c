@@ -80,7 +80,8 @@ static tb_status encode_long_word(struct tb_encoder *encoder,
     slot->len = (uint8_t)word.len;
     slot->count = (uint8_t)count;
     memcpy(slot->bytes, word.ptr, word.len);
-    memcpy(slot->ids, tokens->ids + before, count * sizeof(*slot->ids));
+    if (count > 0)
+        memcpy(slot->ids, tokens->ids + before, count * sizeof(*slot->ids));
     return TB_OK;
 }
 
@@ -98,8 +99,9 @@ static tb_status encode_short_word(struct tb_encoder *encoder,
     slot->key[0] = key[0];
     slot->key[1] = key[1];
     slot->count = (uint32_t)count;
-    memcpy(slot->ids, encoder->tokens->ids + before,
-           count * sizeof(*slot->ids));
+    if (count > 0)
+        memcpy(slot->ids, encoder->tokens->ids + before,
+               count * sizeof(*slot->ids));
     return TB_OK;
 }
 
