@@ -15,6 +15,8 @@ static const struct command {
     {"nat", "convert a NeMo Agent Toolkit profiler trace", tb_command_nat},
     {"telemetry", "convert telemetry JSONL with llm_call events",
      tb_command_telemetry},
+    {"render", "turn messages and tools into prompts by a chat template",
+     tb_command_render},
     {"tokenize", "turn JSON strings into lists of token ids",
      tb_command_tokenize},
 };

@@ -5,6 +5,7 @@
 
 int tb_command_nat(int argc, char *const *argv);
 int tb_command_telemetry(int argc, char *const *argv);
+int tb_command_render(int argc, char *const *argv);
 int tb_command_tokenize(int argc, char *const *argv);
 
 #endif

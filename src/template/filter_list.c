@@ -94,6 +94,39 @@ static tb_status fold_case(struct tb_render *run, bool is_case_sensitive,
     return tb_render_take_value(run, mark, value);
 }
 
+/* ---- generators ------------------------------------------------------- */
+
+/* An iterator over what `list` got before `status`; what was being done when
+ * it failed is undone. */
+static tb_status finish(struct tb_render *run, tb_status status, unsigned depth,
+                        size_t mark, const struct tb_list *list,
+                        struct tb_value *value)
+{
+    if (status == TB_ERR_VALUE) {
+        run->depth = depth;
+        run->out->len = mark;
+    } else if (status != TB_OK) {
+        return status;
+    }
+    return tb_render_iterator(run, "generator", list, status, value);
+}
+
+typedef tb_status (*make_fn)(struct tb_render *run,
+                             const struct tb_value *input,
+                             const struct tb_given *given,
+                             struct tb_list *made);
+
+static tb_status generate(struct tb_render *run, const struct tb_value *input,
+                          const struct tb_given *given, make_fn make,
+                          struct tb_value *value)
+{
+    struct tb_list made = {0};
+    unsigned depth = run->depth;
+    size_t mark = tb_render_mark(run);
+    tb_status status = make(run, input, given, &made);
+    return finish(run, status, depth, mark, &made, value);
+}
+
 /* ---- simple ----------------------------------------------------------- */
 
 static tb_status filter_list(struct tb_render *run,
@@ -169,6 +202,10 @@ static tb_status filter_reverse(struct tb_render *run,
     TB_TRY(tb_given_bind(run, given, "reverse", "", 0, NULL));
     TB_TRY(copy_items(run, input, &copy));
     reverse(copy.as.list);
+    if (input->kind == TB_VALUE_ITERATOR) {
+        *value = copy;
+        return TB_OK;
+    }
     if (!tb_value_is_text(input))
         return tb_render_iterator(run, "list_reverseiterator", copy.as.list,
                                   TB_OK, value);
@@ -462,13 +499,12 @@ static tb_status filter_max(struct tb_render *run, const struct tb_value *input,
     return extreme(run, input, given, true, value);
 }
 
-static tb_status filter_unique(struct tb_render *run,
-                               const struct tb_value *input,
-                               const struct tb_given *given,
-                               struct tb_value *value)
+static tb_status make_unique(struct tb_render *run,
+                             const struct tb_value *input,
+                             const struct tb_given *given, struct tb_list *kept)
 {
     struct tb_value arguments[2], absent = {.kind = TB_VALUE_ABSENT}, key, seen;
-    struct tb_list items, kept = {0};
+    struct tb_list items;
     TB_TRY(tb_given_bind(run, given, "unique", "case_sensitive attribute", 0,
                          arguments));
     TB_TRY(tb_render_items(run, input, &items));
@@ -480,9 +516,17 @@ static tb_status filter_unique(struct tb_render *run,
         TB_TRY(fold_case(run, is_on(&arguments[0]), &key));
         TB_TRY(tb_dict_set(run, seen.as.dict, &key, &key));
         if (seen.as.dict->count > count)
-            TB_TRY(tb_list_append(run, &kept, &items.items[i]));
+            TB_TRY(tb_list_append(run, kept, &items.items[i]));
     }
-    return tb_render_iterator(run, "generator", &kept, TB_OK, value);
+    return TB_OK;
+}
+
+static tb_status filter_unique(struct tb_render *run,
+                               const struct tb_value *input,
+                               const struct tb_given *given,
+                               struct tb_value *value)
+{
+    return generate(run, input, given, make_unique, value);
 }
 
 // Sorted by the attribute; each group a pair of it and the list of its items.
@@ -533,13 +577,11 @@ static tb_status filter_groupby(struct tb_render *run,
 
 /* ---- cutting ---------------------------------------------------------- */
 
-static tb_status filter_batch(struct tb_render *run,
-                              const struct tb_value *input,
-                              const struct tb_given *given,
-                              struct tb_value *value)
+static tb_status make_batch(struct tb_render *run, const struct tb_value *input,
+                            const struct tb_given *given, struct tb_list *rows)
 {
     struct tb_value arguments[2], row = tb_value_none();
-    struct tb_list items, rows = {0};
+    struct tb_list items;
     int64_t width;
     TB_TRY(tb_given_bind(run, given, "batch", "linecount fill_with", 1,
                          arguments));
@@ -549,23 +591,29 @@ static tb_status filter_batch(struct tb_render *run,
         bool is_full = i > 0 && (int64_t)row.as.list->count == width;
         if (i == 0 || is_full) {
             TB_TRY(tb_render_list(run, TB_VALUE_LIST, 0, &row));
-            TB_TRY(tb_list_append(run, &rows, &row));
+            TB_TRY(tb_list_append(run, rows, &row));
         }
         TB_TRY(tb_list_append(run, row.as.list, &items.items[i]));
     }
     while (items.count > 0 && is_given(&arguments[1]) &&
            (int64_t)row.as.list->count < width)
         TB_TRY(tb_list_append(run, row.as.list, &arguments[1]));
-    return tb_render_iterator(run, "generator", &rows, TB_OK, value);
+    return TB_OK;
 }
 
-static tb_status filter_slice(struct tb_render *run,
+static tb_status filter_batch(struct tb_render *run,
                               const struct tb_value *input,
                               const struct tb_given *given,
                               struct tb_value *value)
 {
+    return generate(run, input, given, make_batch, value);
+}
+
+static tb_status make_slice(struct tb_render *run, const struct tb_value *input,
+                            const struct tb_given *given, struct tb_list *rows)
+{
     struct tb_value arguments[2], row;
-    struct tb_list items, rows = {0};
+    struct tb_list items;
     int64_t count;
     TB_TRY(
         tb_given_bind(run, given, "slice", "slices fill_with", 1, arguments));
@@ -582,9 +630,17 @@ static tb_status filter_slice(struct tb_render *run,
             TB_TRY(tb_list_append(run, row.as.list, &items.items[at]));
         if (is_given(&arguments[1]) && i >= longer)
             TB_TRY(tb_list_append(run, row.as.list, &arguments[1]));
-        TB_TRY(tb_list_append(run, &rows, &row));
+        TB_TRY(tb_list_append(run, rows, &row));
     }
-    return tb_render_iterator(run, "generator", &rows, TB_OK, value);
+    return TB_OK;
+}
+
+static tb_status filter_slice(struct tb_render *run,
+                              const struct tb_value *input,
+                              const struct tb_given *given,
+                              struct tb_value *value)
+{
+    return generate(run, input, given, make_slice, value);
 }
 
 /* ---- map, select, reject ---------------------------------------------- */
@@ -596,21 +652,6 @@ static struct tb_given rest_of(const struct tb_given *given, size_t skip)
     rest.items = given->count > skip ? given->items + skip : NULL;
     rest.count = given->count > skip ? given->count - skip : 0;
     return rest;
-}
-
-/* An iterator over what `list` got before `status`; what was being done when
- * it failed is undone. */
-static tb_status finish(struct tb_render *run, tb_status status, unsigned depth,
-                        size_t mark, const struct tb_list *list,
-                        struct tb_value *value)
-{
-    if (status == TB_ERR_VALUE) {
-        run->depth = depth;
-        run->out->len = mark;
-    } else if (status != TB_OK) {
-        return status;
-    }
-    return tb_render_iterator(run, "generator", list, status, value);
 }
 
 static tb_status map_attributes(struct tb_render *run,
@@ -659,8 +700,11 @@ static tb_status filter_map(struct tb_render *run, const struct tb_value *input,
     unsigned depth = run->depth;
     size_t mark = tb_render_mark(run);
     bool has_attribute = given->count == 0 && given->keyword_count > 0;
-    tb_status status = tb_render_items(run, input, &items);
-    if (status == TB_OK && tb_value_is_true(input))
+    bool is_used = tb_value_is_true(input);
+    tb_status status = TB_OK;
+    if (is_used)
+        status = tb_render_items(run, input, &items);
+    if (status == TB_OK && is_used)
         status = has_attribute ? map_attributes(run, &items, given, &mapped)
                                : map_filter(run, &items, given, &mapped);
     return finish(run, status, depth, mark, &mapped, value);

@@ -88,9 +88,6 @@ static tb_status eval_getslice(struct tb_render *run,
     struct tb_slice slice;
     TB_TRY(tb_eval(run, node->a, &of));
     TB_TRY(eval_slice(run, node->b, &slice));
-    // jinja2 works a constant out beforehand, in another way.
-    if (node->a->kind == TB_NODE_CONST && !tb_value_is_text(&of))
-        return tb_eval_undefined(run, false, value, "no such element");
     return tb_eval_slice(run, &of, &slice, value);
 }
 

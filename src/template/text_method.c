@@ -989,6 +989,16 @@ static const struct {
     {"expandtabs", call_expandtabs},
 };
 
+// What Markup's methods give is Markup again.
+static void mark_safe(struct tb_value *value)
+{
+    bool is_list =
+        value->kind == TB_VALUE_LIST || value->kind == TB_VALUE_TUPLE;
+    value->is_safe = tb_value_is_text(value);
+    for (size_t i = 0; is_list && i < value->as.list->count; i++)
+        value->as.list->items[i].is_safe = true;
+}
+
 tb_status tb_text_method_call(struct tb_render *run,
                               const struct tb_method *method,
                               const struct tb_given *given,
@@ -1000,9 +1010,8 @@ tb_status tb_text_method_call(struct tb_render *run,
         if (!tb_span_equal(method->name, tb_span_of(methods[i].name)))
             continue;
         TB_TRY(methods[i].call(run, text, given, value));
-        // What Markup's methods give is Markup again.
-        if (tb_value_is_text(value))
-            value->is_safe = method->self.is_safe;
+        if (method->self.is_safe)
+            mark_safe(value);
         return TB_OK;
     }
     if (!answer(method->name, text, &result))

@@ -42,6 +42,12 @@ TB_NODISCARD tb_status tb_tokenizer_open(const char *name,
                                          struct tb_tokenizer **tokenizer,
                                          struct tb_error *error);
 
+/* Finds the file that tb_tokenizer_open would load: `name` as a path, or in the
+ * Hugging Face cache. `path` receives it. TB_ERR_NOT_FOUND says what was
+ * tried. */
+TB_NODISCARD tb_status tb_tokenizer_locate(const char *name, char *path,
+                                           size_t size, struct tb_error *error);
+
 /* Loads the content of a tokenizer.json; `json` is not needed afterwards. */
 TB_NODISCARD tb_status tb_tokenizer_from_json(struct tb_span json,
                                               struct tb_tokenizer **tokenizer,

@@ -60,9 +60,4 @@ bool tb_tokenizer_is_plain(const struct tb_tokenizer *tokenizer);
 TB_NODISCARD tb_status tb_tokenizer_builtin(struct tb_tokenizer **tokenizer,
                                             struct tb_error *error);
 
-/* Finds a tokenizer's file: `name` as a path, or in the Hugging Face cache.
- * `path` receives it. TB_ERR_NOT_FOUND says what was tried. */
-TB_NODISCARD tb_status tb_tokenizer_locate(const char *name, char *path,
-                                           size_t size, struct tb_error *error);
-
 #endif

@@ -289,7 +289,7 @@ l["a":]
 s[1.0]
 s[100], l[100] is defined
 none[0] is defined, n[0] is defined
-none[0:1]
+nil[0:1]
 d[0:1]
 n[0:1]
 missing[0]
