@@ -9,6 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint32_t mode = fuzz_take(&data, &size, 1);
+    uint32_t form = fuzz_take(&data, &size, 1);
     const char *input = fuzz_file(data, size);
     struct tb_convert_options options = {
         .dialect = mode & 1 ? TB_DIALECT_TELEMETRY : TB_DIALECT_NAT,
@@ -18,6 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .tokenizer = FUZZ_TOKENIZER,
         .block_size = 1 + (mode >> 1 & 3),
         .max_requests = UINT64_MAX,
+        .form = {.rows = form & 1 ? TB_ROWS_DELTA : TB_ROWS_WHOLE,
+                 .delay = (tb_delay)((form >> 1) % 3),
+                 .max_delay_ms = form & 8 ? 1000 : UINT64_MAX,
+                 .timestamps = (tb_timestamps)((form >> 4) % 3),
+                 .has_exact_output = form & 128},
         .is_compat = mode & 8,
         .lengths = mode & 16 ? TB_LENGTHS_USAGE : TB_LENGTHS_TOKENS,
         .threads = mode & 32 ? 2 : 1,
