@@ -65,7 +65,7 @@ enum {
     NUMBER("block-size", block_size_text, block_size, 1, BLOCK_SIZE_MAX, \
         "Tokens per block, of which each has one id. The rows cannot carry " \
         "it: replay with the same number (aiperf: --isl-block-size N)."), \
-    CHOICE("prompt", "auto|join|template", "auto", prompt, \
+    CHOICE("prompt", "auto|template|join", "auto", prompt, \
         "How the messages of a call become one text. template: by the " \
         "model's chat template, with its tools, as the server saw it. join: " \
         "their contents, with line breaks between. auto: the template where " \
@@ -283,7 +283,7 @@ static tb_status check_compat(const struct tb_convert_arguments *arguments,
     bool is_other = form->rows != TB_ROWS_WHOLE ||
                     form->delay == TB_DELAY_RECORDED ||
                     form->timestamps != TB_TIMESTAMPS_NONE ||
-                    arguments->prompt == TB_ARG_PROMPT_TEMPLATE;
+                    arguments->prompt == TB_PROMPT_TEXT_TEMPLATE;
     if (arguments->is_compat && is_other)
         return tb_fail(error, TB_ERR_USAGE,
                        "'--compat' writes what the Python converters write, "
@@ -310,9 +310,7 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
     if (arguments->lengths != TB_ARG_UNSET)
         options->lengths =
             arguments->lengths == 0 ? TB_LENGTHS_USAGE : TB_LENGTHS_TOKENS;
-    if (arguments->prompt == TB_ARG_PROMPT_TEMPLATE)
-        return tb_fail(error, TB_ERR_USAGE,
-                       "'--prompt template' is not built yet; use join");
+    options->prompt = (tb_prompt_text)arguments->prompt;
     TB_TRY(apply_form(arguments, &options->form, error));
     return check_compat(arguments, &options->form, error);
 }

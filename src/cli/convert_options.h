@@ -7,7 +7,6 @@
 #include "option.h"
 
 /* In the order of the words in the tables. */
-enum { TB_ARG_PROMPT_AUTO, TB_ARG_PROMPT_JOIN, TB_ARG_PROMPT_TEMPLATE };
 enum { TB_ARG_STATS_TEXT, TB_ARG_STATS_JSON, TB_ARG_STATS_NONE };
 enum { TB_ARG_FOR_MOONCAKE, TB_ARG_FOR_AIPERF };
 enum { TB_ARG_UNSET = -1 };

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "join.h"
 #include "memory.h"
 
 /* Largest batch of one record, and longest prompt, bytes. */
@@ -105,17 +104,29 @@ static tb_status take_tokens(struct tb_batch *batch,
     return TB_OK;
 }
 
+static bool is_using_tools(const struct tb_batch_worker *worker,
+                           tb_prompt_kind kind)
+{
+    return kind == TB_PROMPT_RENDERED &&
+           tb_chat_template_mentions(worker->maker.rule->chat_template,
+                                     TB_SPAN("tools"));
+}
+
 static tb_status encode_prompt(struct tb_batch *batch,
                                struct tb_batch_worker *worker,
                                struct tb_batch_event *event,
                                struct tb_error *error)
 {
-    tb_join_rule rule =
-        worker->dialect == TB_DIALECT_NAT ? TB_JOIN_NAT : TB_JOIN_TELEMETRY;
     struct tb_prompt *prompt = &event->prompt;
+    const struct tb_call *call = &event->part.call;
     tb_buffer_clear(&worker->text);
-    TB_TRY(tb_join_messages(&event->part.call, rule, worker->is_compat,
-                            &worker->text, error));
+    TB_TRY(tb_prompt_maker_add(&worker->maker, call, &worker->text,
+                               &prompt->kind, error));
+    if (prompt->kind == TB_PROMPT_REFUSED)
+        return tb_arena_copy(&batch->arena, tb_span_of(error->message),
+                             &prompt->refusal);
+    prompt->has_unused_tools =
+        call->tools.len > 0 && !is_using_tools(worker, prompt->kind);
     prompt->is_empty_text = worker->text.len == 0;
     prompt->lone_surrogate_count = event->part.call.lone_surrogate_count;
     uint64_t tag = event->session_number << 32 | (event->number & UINT32_MAX);

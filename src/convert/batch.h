@@ -6,6 +6,7 @@
 #define TB_BATCH_H
 
 #include "prompt_cache.h"
+#include "prompt_maker.h"
 #include "trace.h"
 
 /* The ids of a prompt, as far as they are its own: it begins with the first
@@ -17,6 +18,9 @@ struct tb_prompt {
     size_t shared_count;
     uint32_t lone_surrogate_count;
     bool is_empty_text;
+    bool has_unused_tools; /* its tools are not in the text */
+    tb_prompt_kind kind;
+    struct tb_span refusal; /* why, when it was refused; beside `own` */
 };
 
 /* One event of the trace and, for a record, what came out of it. */
@@ -63,6 +67,7 @@ TB_NODISCARD tb_status tb_batch_add(struct tb_batch *batch,
 struct tb_batch_worker {
     tb_dialect_id dialect;
     bool is_compat;
+    struct tb_prompt_maker maker;
     struct tb_encoder *encoder;
     struct tb_prompt_cache *cache;
     struct tb_buffer text; /* of the current prompt */

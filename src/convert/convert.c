@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "chat_request.h"
+#include "chat_template_file.h"
 #include "input_name.h"
 #include "memory.h"
 #include "meta.h"
@@ -46,6 +48,9 @@ struct run {
     /* choosing a tokenizer */
     const char *tokenizer_name;
     struct tb_tokenizer *tokenizer;
+    struct tb_prompt_rule rule;
+    struct tb_chat_template_file template_file; /* beside the tokenizer */
+    struct tb_chat_template *chat_template;
     struct tb_arena scratch;
     struct tb_pipeline *pipeline;
     /* making rows */
@@ -158,6 +163,44 @@ static tb_status take_batch(void *context, struct tb_batch *batch,
 /* ---- the tokenizer
  * ---------------------------------------------------------------- */
 
+/* The template that lies beside the tokenizer. One that this program cannot
+ * compile is a failure only for who insists on it: the others are told. */
+static tb_status load_template(struct run *run, struct tb_error *error)
+{
+    const struct tb_convert_options *options = run->options;
+    const char *origin = tb_tokenizer_origin(run->tokenizer);
+    bool is_needed = options->prompt == TB_PROMPT_TEXT_TEMPLATE;
+    run->rule = (struct tb_prompt_rule){.dialect = options->dialect,
+                                        .is_compat = options->is_compat};
+    if (options->is_compat || options->prompt == TB_PROMPT_TEXT_JOIN)
+        return TB_OK;
+    if (strcmp(origin, "built in") != 0)
+        TB_TRY(tb_chat_template_file_read(origin, &run->template_file, error));
+    const struct tb_chat_template_file *file = &run->template_file;
+    struct tb_span source =
+        file->tool_source.ptr ? file->tool_source : file->source;
+    if (!source.ptr)
+        return is_needed ? tb_fail(error, TB_ERR_NOT_FOUND,
+                                   "tokenizer '%.200s' has no chat template",
+                                   run->tokenizer_name)
+                         : TB_OK;
+    struct tb_error why = {0};
+    tb_status status =
+        tb_chat_template_compile(source, &run->chat_template, &why);
+    if (status != TB_OK && (is_needed || status == TB_ERR_MEMORY)) {
+        if (error)
+            *error = why;
+        return status;
+    }
+    if (status != TB_OK)
+        tb_stats_add_message(run->stats, &why);
+    run->rule.chat_template = run->chat_template;
+    run->rule.takes_parts = tb_chat_template_takes_parts(source);
+    run->rule.special = file->special;
+    run->rule.special_count = file->special_count;
+    return TB_OK;
+}
+
 static tb_status start_workers(struct run *run, struct tb_error *error)
 {
     struct tb_stats *stats = run->stats;
@@ -169,6 +212,7 @@ static tb_status start_workers(struct run *run, struct tb_error *error)
     (void)snprintf(stats->tokenizer_fingerprint,
                    sizeof(stats->tokenizer_fingerprint), "%.32s",
                    tb_tokenizer_fingerprint(run->tokenizer));
+    TB_TRY(load_template(run, error));
     return tb_pipeline_start(run->pipeline, run->tokenizer, error);
 }
 
@@ -441,6 +485,7 @@ static tb_status set_up(struct run *run, struct tb_error *error)
     struct tb_pipeline_options pipeline_options = {
         .dialect = options->dialect,
         .is_compat = options->is_compat,
+        .rule = &run->rule,
         .is_reusing = true,
         .thread_count =
             options->threads ? options->threads : tb_pool_core_count(),
@@ -529,6 +574,8 @@ static void tear_down(struct run *run)
     tb_row_maker_free(run->maker);
     tb_output_close(run->output);
     tb_tokenizer_free(run->tokenizer);
+    tb_chat_template_free(run->chat_template);
+    tb_chat_template_file_release(&run->template_file);
     tb_session_release(&run->session);
     tb_prompt_store_release(&run->prompts);
     tb_buffer_release(&run->session_name);

@@ -20,6 +20,12 @@ typedef enum tb_lengths {
     TB_LENGTHS_TOKENS,  /* our count leads */
 } tb_lengths;
 
+typedef enum tb_prompt_text {
+    TB_PROMPT_TEXT_AUTO,     /* the template where it can be applied */
+    TB_PROMPT_TEXT_TEMPLATE, /* the template; without one, TB_ERR_NOT_FOUND */
+    TB_PROMPT_TEXT_JOIN,     /* contents, one below the other */
+} tb_prompt_text;
+
 typedef enum tb_session_prefix {
     TB_SESSION_PREFIX_AUTO, /* with several inputs */
     TB_SESSION_PREFIX_ALWAYS,
@@ -73,6 +79,7 @@ struct tb_convert_options {
     uint64_t max_requests; /* UINT64_MAX: all */
     struct tb_row_form form;
     tb_lengths lengths;
+    tb_prompt_text prompt;
     tb_session_prefix session_prefix;
     bool is_compat;   /* byte for byte what the Python converters write */
     bool is_strict;   /* anything lost: TB_ERR_VALUE and no output */

@@ -52,6 +52,7 @@ static tb_status make_worker(const struct tb_pipeline *pipeline,
     *worker = (struct tb_batch_worker){
         .dialect = pipeline->options.dialect,
         .is_compat = pipeline->options.is_compat,
+        .maker = tb_prompt_maker_make(pipeline->options.rule),
         .text = TB_BUFFER(UINT32_MAX),
     };
     TB_TRY(tb_encoder_new(tokenizer, &worker->encoder));
@@ -163,6 +164,7 @@ tb_status tb_pipeline_finish(struct tb_pipeline *pipeline,
 
 static void free_worker(struct tb_batch_worker *worker)
 {
+    tb_prompt_maker_release(&worker->maker);
     tb_prompt_cache_free(worker->cache);
     tb_encoder_free(worker->encoder);
     tb_buffer_release(&worker->text);

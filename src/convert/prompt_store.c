@@ -38,6 +38,7 @@ tb_status tb_prompt_store_add(struct tb_prompt_store *store, uint64_t number,
     struct tb_prompt *added = &store->prompts[number];
     *added = *prompt;
     added->own = (const tb_token *)(const void *)copy.ptr;
+    TB_TRY(tb_arena_copy(&store->arena, prompt->refusal, &added->refusal));
     store->answer_counts[number] = answer_count;
     return TB_OK;
 }

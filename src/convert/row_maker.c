@@ -1,6 +1,7 @@
 #include "row_maker.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "memory.h"
@@ -16,10 +17,12 @@ struct tb_row_maker {
     struct tb_stats *stats;
     struct tb_row_groups groups;
     struct tb_row_numbering numbering;
-    struct tb_turn_chains chains; /* of the current session */
-    struct tb_buffer bytes;       /* rows to be written */
-    struct tb_buffer name;        /* session id of the current row */
-    double origin_s;              /* timestamp 0; NAN: not known yet */
+    struct tb_row_numbering whole; /* of the same prompts as a whole, for the
+                                      figures, when rows are increments */
+    struct tb_turn_chains chains;  /* of the current session */
+    struct tb_buffer bytes;        /* rows to be written */
+    struct tb_buffer name;         /* session id of the current row */
+    double origin_s;               /* timestamp 0; NAN: not known yet */
 };
 
 /* The session whose rows are being made. */
@@ -46,6 +49,8 @@ tb_status tb_row_maker_new(const struct tb_row_options *options,
     made->origin_s = NAN;
     tb_status status =
         tb_row_numbering_init(&made->numbering, options->block_size);
+    if (status == TB_OK)
+        status = tb_row_numbering_init(&made->whole, options->block_size);
     if (status != TB_OK) {
         tb_row_maker_free(made);
         return status;
@@ -60,6 +65,7 @@ void tb_row_maker_free(struct tb_row_maker *maker)
         return;
     tb_row_groups_release(&maker->groups);
     tb_row_numbering_release(&maker->numbering);
+    tb_row_numbering_release(&maker->whole);
     tb_turn_chains_release(&maker->chains);
     tb_buffer_release(&maker->bytes);
     tb_buffer_release(&maker->name);
@@ -83,6 +89,8 @@ static tb_skip why_unusable(const struct tb_row_maker *maker,
             return TB_SKIP_EMPTY_PROMPT;
         return prompt->lone_surrogate_count ? TB_SKIP_SURROGATE : TB_SKIP_COUNT;
     }
+    if (prompt->kind == TB_PROMPT_REFUSED)
+        return TB_SKIP_REFUSED;
     bool has_length = maker->options.does_usage_lead && is_counted;
     bool has_tokens = prompt->shared_count + prompt->own_count > 0;
     return has_length || has_tokens ? TB_SKIP_COUNT : TB_SKIP_EMPTY_PROMPT;
@@ -107,6 +115,14 @@ static tb_skip why_skipped(const struct tb_row_maker *maker,
     }
 }
 
+// What the template said, behind what we say.
+static void add_refusal(struct tb_error *note, struct tb_span refusal)
+{
+    size_t used = strlen(note->message);
+    (void)snprintf(note->message + used, sizeof(note->message) - used, ": %.*s",
+                   (int)refusal.len, (const char *)refusal.ptr);
+}
+
 static void note_skip(struct tb_row_maker *maker, tb_skip skip,
                       const struct tb_call *call, const struct current *current)
 {
@@ -114,6 +130,9 @@ static void note_skip(struct tb_row_maker *maker, tb_skip skip,
     int len = (int)(current->name.len < 80 ? current->name.len : 80);
     tb_fail(&note, TB_ERR_VALUE, "no row for a call of session '%.*s': %s", len,
             (const char *)current->name.ptr, tb_skip_text(skip));
+    if (skip == TB_SKIP_REFUSED)
+        add_refusal(&note,
+                    current->prompts->prompts[call->prompt_number].refusal);
     note.line = call->line;
     note.offset = call->offset;
     tb_error_set_path(&note, current->path);
@@ -262,7 +281,7 @@ static tb_status make_delta(struct tb_row_maker *maker, struct current *current,
 {
     struct tb_turn_chain *chain =
         tb_turn_chains_find(&maker->chains, tokens, call->start_s);
-    const struct tb_row_blocks *blocks;
+    const struct tb_row_blocks *blocks, *whole;
     uint64_t from = 0;
     if (chain) {
         from = chain->tokens.total + chain->output_length;
@@ -282,8 +301,9 @@ static tb_status make_delta(struct tb_row_maker *maker, struct current *current,
     row->input_length = tokens->total - from;
     row->hash_ids = blocks->ids;
     row->hash_id_count = (size_t)blocks->count;
+    TB_TRY(tb_row_numbering_add(&maker->whole, tokens, &whole));
     figures->before_tokens = from;
-    figures->new_tokens = blocks->new_tokens;
+    figures->new_tokens = whole->new_tokens;
     set_delay(maker, call, is_first, chain->end_s, row);
     set_timestamp(maker, call, is_first, row);
     chain->turn_count++;
@@ -321,6 +341,10 @@ static tb_status make_row(struct tb_row_maker *maker, struct current *current,
                : make_whole(maker, current, call, &tokens, &row, &figures));
     if (maker->options.is_compat && maker->options.dialect == TB_DIALECT_NAT)
         row.input_length = call->usage.prompt;
+    const struct tb_prompt *prompt =
+        &current->prompts->prompts[call->prompt_number];
+    maker->stats->rendered_count += prompt->kind == TB_PROMPT_RENDERED;
+    maker->stats->unused_tools_count += prompt->has_unused_tools;
     figures.session_id = row.session_id;
     figures.input_length = row.input_length;
     figures.output_length = row.output_length;
@@ -360,6 +384,7 @@ tb_status tb_row_maker_add(struct tb_row_maker *maker, struct tb_span name,
     struct current current = {
         .name = name, .path = path, .prompts = prompts, .latest_end_s = NAN};
     tb_row_numbering_forget(&maker->numbering);
+    tb_row_numbering_forget(&maker->whole);
     tb_turn_chains_reset(&maker->chains);
     for (size_t i = 0; i < session->call_count; i++)
         TB_TRY(add_call(maker, &current, &session->calls[i], error));

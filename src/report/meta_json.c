@@ -17,7 +17,11 @@ static void put_rows(struct tb_json_form *form, const struct tb_meta *meta,
                       "session")
             : TB_SPAN("a row is one call; input_length and hash_ids are of "
                       "its whole prompt, history included"));
-    tb_json_form_text(form, "prompt_text", TB_SPAN("joined contents"));
+    tb_json_form_text(form, "prompt_text",
+                      stats->rendered_count == 0 ? TB_SPAN("joined contents")
+                      : stats->rendered_count == stats->row_count
+                          ? TB_SPAN("chat template")
+                          : TB_SPAN("chat template where it applies"));
     tb_json_form_text(form, "length_source",
                       meta->does_usage_lead ? TB_SPAN("server")
                                             : TB_SPAN("tokenizer"));
@@ -35,7 +39,7 @@ static void put_tokenizer(struct tb_json_form *form,
     tb_json_form_text(form, "name", tb_span_of(stats->tokenizer));
     tb_json_form_text(form, "fingerprint",
                       tb_span_of(stats->tokenizer_fingerprint));
-    tb_json_form_bool(form, "chat_template", false);
+    tb_json_form_bool(form, "chat_template", stats->rendered_count > 0);
     tb_json_form_close(form, '}');
 }
 

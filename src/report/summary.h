@@ -36,6 +36,8 @@ TB_NODISCARD tb_status tb_summary_text(struct tb_stats *stats,
  *                             output_tokens, differing, median_difference
  * losses                      records, cut_sessions, empty_sessions,
  *                             lone_surrogates, bad_utf8, images
+ * rendered                    rows whose text is the chat template's
+ * branches                    calls that began a conversation of their own
  * overlaps                    calls that began before one had ended
  * messages                    list of texts, the first things that went wrong
  * message_count               all of them

@@ -10,8 +10,10 @@ enum {
     NAME_SHOWN = 24, // bytes
     LABEL_WIDTH = 15,
     LINE_WIDTH = 79,
-    // Above this the joined contents are not what the server saw.
-    MEDIAN_WARN_PERMILLE = 100
+    // Above these our prompts are not what the server saw: joined contents,
+    // and what a chat template gives.
+    JOINED_WARN_PERMILLE = 100,
+    RENDERED_WARN_PERMILLE = 20
 };
 
 // Remembers the first failure, so that lines follow each other like text.
@@ -248,12 +250,35 @@ static void put_differences(struct page *page, struct tb_stats *stats)
               counted(stats->usage_row_count, "row").text, (double)median / 10,
               (double)tb_series_percentile(permille, 1) / 10);
     put_who_leads(page, stats);
-    if (median > MEDIAN_WARN_PERMILLE)
+    bool is_rendered = stats->rendered_count * 2 > stats->row_count;
+    if (is_rendered && median > RENDERED_WARN_PERMILLE)
+        put_entry(page, "warning",
+                  "with the chat template that should not be: the model "
+                  "recorded has another tokenizer or template, or what it was "
+                  "sent (tools, above all) is not in the trace");
+    else if (!is_rendered && median > JOINED_WARN_PERMILLE)
         put_entry(page, "warning",
                   "that much means that our prompts are not what the server "
                   "saw: tool schemas, tool calls and the chat template are not "
                   "in the joined contents, or the model recorded has another "
                   "tokenizer");
+}
+
+static void put_prompts(struct page *page, const struct tb_stats *stats)
+{
+    uint64_t rendered = stats->rendered_count;
+    uint64_t joined = stats->row_count - rendered;
+    if (rendered > 0)
+        put_entry(page, "prompts", "%s by the tokenizer's chat template",
+                  counted(rendered, "row").text);
+    if (joined > 0)
+        put_entry(page, rendered > 0 ? "" : "prompts",
+                  "%s of joined contents, without a chat template",
+                  counted(joined, "row").text);
+    if (stats->unused_tools_count > 0 && rendered > 0)
+        put_entry(page, "warning",
+                  "%s with tools, which the chat template never mentions",
+                  counted(stats->unused_tools_count, "row").text);
 }
 
 static void put_outputs(struct page *page, const struct tb_stats *stats)
@@ -361,6 +386,7 @@ tb_status tb_summary_text(struct tb_stats *stats, struct tb_buffer *buffer)
         put_groups(&page, "by priority", &stats->priorities,
                    stats->priority_groups, has_differences);
         put_cache(&page, stats);
+        put_prompts(&page, stats);
         put_differences(&page, stats);
     }
     put(&page, "\n");

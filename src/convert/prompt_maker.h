@@ -1,0 +1,45 @@
+/* A call's messages as the one text that is encoded: by the model's chat
+ * template with its tools, as the server saw it, or its contents joined.
+ */
+#ifndef TB_PROMPT_MAKER_H
+#define TB_PROMPT_MAKER_H
+
+#include "chat_template.h"
+#include "convert.h"
+
+/* How texts are made; read-only, shared by threads. */
+struct tb_prompt_rule {
+    tb_dialect_id dialect;
+    bool is_compat;
+    const struct tb_chat_template *chat_template; /* NULL: always joined */
+    bool takes_parts; /* the template walks through lists of parts */
+    const struct tb_special_token *special;
+    size_t special_count;
+};
+
+typedef enum tb_prompt_kind {
+    TB_PROMPT_JOINED,
+    TB_PROMPT_RENDERED,
+    TB_PROMPT_REFUSED, /* by the template, or no messages for it: `error` */
+} tb_prompt_kind;
+
+/* One per thread. */
+struct tb_prompt_maker {
+    const struct tb_prompt_rule *rule;
+    struct tb_buffer messages, tools; /* for the template, JSON */
+    struct tb_arena arena;            /* of one rendering */
+};
+
+struct tb_prompt_maker tb_prompt_maker_make(const struct tb_prompt_rule *rule);
+void tb_prompt_maker_release(struct tb_prompt_maker *maker);
+
+/* Appends the text of `call` to `text`. A refusal is no failure: `*kind` says
+ * so, and `error` why. TB_ERR_SYNTAX, TB_ERR_TYPE, TB_ERR_CUT for what cannot
+ * be joined; TB_ERR_MEMORY, TB_ERR_LIMIT. */
+TB_NODISCARD tb_status tb_prompt_maker_add(struct tb_prompt_maker *maker,
+                                           const struct tb_call *call,
+                                           struct tb_buffer *text,
+                                           tb_prompt_kind *kind,
+                                           struct tb_error *error);
+
+#endif
