@@ -1,6 +1,7 @@
 #include "chat_request.h"
 
 #include "chat_tools.h"
+#include "join.h"
 #include "json_reader.h"
 #include "json_writer.h"
 
@@ -180,29 +181,80 @@ static tb_status append_tool_calls(struct tb_buffer *out, struct tb_span list,
 /* ---- writing a message
  * ---------------------------------------------------------- */
 
+/* Is `tag`, from behind its "{%", a loop over a content: `for x in
+ * message.content`, `for x in message['content']`, `for x in content`? */
+static bool is_parts_loop(struct tb_span tag)
+{
+    static const char *const contents[] = {
+        "message.content", "message['content']", "message[\"content\"]",
+        "content",         "m.content",          "m['content']"};
+    while (tag.len && (tag.ptr[0] == '-' || tag.ptr[0] == '+' ||
+                       tag.ptr[0] == ' ' || tag.ptr[0] == '\n'))
+        tag = tb_span_from(tag, 1);
+    if (!tb_span_starts_with(tag, TB_SPAN("for ")))
+        return false;
+    for (size_t at = 0; at + 4 < tag.len && tag.ptr[at] != '%'; at++) {
+        struct tb_span rest = tb_span_from(tag, at);
+        if (!tb_span_starts_with(rest, TB_SPAN(" in ")))
+            continue;
+        rest = tb_span_from(rest, 4);
+        for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++)
+            if (tb_span_starts_with(rest, tb_span_of(contents[i])))
+                return true;
+    }
+    return false;
+}
+
+bool tb_chat_template_takes_parts(struct tb_span source)
+{
+    for (size_t at = 0; at + 2 < source.len; at++)
+        if (source.ptr[at] == '{' && source.ptr[at + 1] == '%' &&
+            is_parts_loop(tb_span_from(source, at + 2)))
+            return true;
+    return false;
+}
+
+/* The texts of a list of parts as one string, with line breaks between. */
+static tb_status append_flat(struct tb_buffer *out, struct tb_span parts,
+                             struct tb_error *error)
+{
+    struct tb_message message = {.content = TB_CONTENT_JSON,
+                                 .content_json = parts};
+    struct tb_call call = {.messages = &message, .message_count = 1};
+    struct tb_buffer text = TB_BUFFER(out->max_len);
+    tb_status status =
+        tb_join_messages(&call, TB_JOIN_TELEMETRY, false, &text, error);
+    if (status == TB_OK)
+        status = tb_json_write_string(out, tb_buffer_span(&text));
+    tb_buffer_release(&text);
+    return status;
+}
+
 /* The content: as it stands, or, where the recorder calls it something else,
- * from the model. An answer that is tool calls alone has null. */
+ * from the model. Where there is none, as with tool calls alone, it is empty
+ * text: templates look at it, and null counts as absent there. */
 static tb_status append_content(struct tb_buffer *out,
                                 const struct tb_message *message,
-                                const struct fields *fields, bool has_calls)
+                                struct tb_span content, bool takes_parts,
+                                struct tb_error *error)
 {
     TB_TRY(append(out, ", \"content\": "));
-    bool is_empty = fields->content.len == 0 ||
-                    tb_span_equal(fields->content, TB_SPAN("\"\""));
-    if (has_calls && is_empty && message->text.len == 0)
-        return append(out, "null");
-    if (fields->content.len)
-        return tb_buffer_append(out, fields->content);
-    if (message->content == TB_CONTENT_TEXT)
+    bool has_content = content.len && !tb_span_equal(content, TB_SPAN("null"));
+    if (!has_content && message->content == TB_CONTENT_TEXT)
         return tb_json_write_string(out, message->text);
-    if (message->content == TB_CONTENT_JSON)
-        return tb_buffer_append(out, message->content_json);
-    return append(out, "null");
+    if (!has_content && message->content == TB_CONTENT_JSON)
+        content = message->content_json;
+    else if (!has_content)
+        content = TB_SPAN("\"\"");
+    bool is_list = content.len && content.ptr[0] == '[';
+    return is_list && !takes_parts ? append_flat(out, content, error)
+                                   : tb_buffer_append(out, content);
 }
 
 static tb_status append_object(struct tb_buffer *out,
                                const struct tb_message *message,
-                               struct tb_arena *arena, struct tb_error *error)
+                               bool takes_parts, struct tb_arena *arena,
+                               struct tb_error *error)
 {
     struct fields fields = {0};
     struct tb_json_reader reader;
@@ -218,12 +270,11 @@ static tb_status append_object(struct tb_buffer *out,
     struct tb_span calls = is_filled_list(fields.other_calls)
                                ? fields.other_calls
                                : fields.openai_calls;
-    bool has_calls = is_filled_list(calls);
     TB_TRY(append(out, "{\"role\": "));
     TB_TRY(tb_json_write_string(out, message->role));
-    TB_TRY(append_content(out, message, &fields, has_calls));
+    TB_TRY(append_content(out, message, fields.content, takes_parts, error));
     TB_TRY(append_member(out, "reasoning_content", fields.reasoning));
-    if (has_calls)
+    if (is_filled_list(calls))
         TB_TRY(append_tool_calls(out, calls, arena));
     TB_TRY(append_member(out, "tool_call_id", fields.tool_call_id));
     TB_TRY(append_member(out, "name", fields.name));
@@ -262,7 +313,7 @@ static tb_status append_bare(struct tb_buffer *out, struct tb_span role,
     return append(out, "}");
 }
 
-tb_status tb_chat_request(const struct tb_call *call,
+tb_status tb_chat_request(const struct tb_call *call, bool takes_parts,
                           struct tb_buffer *messages, struct tb_buffer *tools,
                           bool *has_roles, struct tb_error *error)
 {
@@ -279,9 +330,10 @@ tb_status tb_chat_request(const struct tb_call *call,
             break;
         if (i)
             TB_TRY_DONE(append(messages, ", "));
-        TB_TRY_DONE(message->is_bare
-                        ? append_bare(messages, role, content)
-                        : append_object(messages, message, &arena, error));
+        TB_TRY_DONE(
+            message->is_bare
+                ? append_bare(messages, role, content)
+                : append_object(messages, message, takes_parts, &arena, error));
     }
     if (status == TB_OK)
         status = append(messages, "]");
