@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tracebake.1"
-COMMANDS = ("nat", "telemetry", "tokenize")
 
 HEAD = r'''.\" Made by tools/make_man.py from --help: change the options in src/cli.
 .TH TRACEBAKE 1
@@ -61,10 +60,15 @@ The formats of traces and rows: docs/FORMATS.md in the source.
 '''
 
 
-def help_of(tracebake, command):
-    process = subprocess.run([tracebake, command, "--help"], check=True,
+def help_of(tracebake, *command):
+    process = subprocess.run([tracebake, *command, "--help"], check=True,
                              capture_output=True, text=True)
     return process.stdout
+
+
+def commands_of(tracebake):
+    listed = help_of(tracebake).split("Commands:\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in listed.split("\n")]
 
 
 def escaped(text):
@@ -114,13 +118,14 @@ def command_section(text):
 
 
 def man_page(tracebake):
-    helps = {command: help_of(tracebake, command) for command in COMMANDS}
+    commands = commands_of(tracebake)
+    helps = {command: help_of(tracebake, command) for command in commands}
     lines = []
-    for command in COMMANDS:
+    for command in commands:
         _, usage, _, _ = split_help(helps[command])
         words = usage.split(" ", 2)
         lines += [rf"\fB{words[0]} {words[1]}\fR {escaped(words[2])}", ".br"]
-    for command in COMMANDS:
+    for command in commands:
         lines.append(f".SH TRACEBAKE {command.upper()}")
         lines += command_section(helps[command])
     return HEAD + "\n".join(lines) + "\n" + TAIL
