@@ -1,4 +1,8 @@
 /* Models other than BPE out of a tokenizer.json, and vocabularies. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "json_reader.h"
 #include "memory.h"
 #include "tokenizer_model.h"
@@ -90,6 +94,51 @@ static tb_status add_score(struct tb_unigram *unigram, double score)
     return TB_OK;
 }
 
+// 10 to the power of `exponent`, 0 to 308.
+static double power_of_ten(long exponent)
+{
+    char text[8];
+    (void)snprintf(text, sizeof(text), "1e%ld", exponent);
+    return strtod(text, NULL);
+}
+
+/* A score as the reference reads it, which is not always the nearest double:
+ * as many digits as fit into 64 bits, times or by a power of ten. Ties between
+ * ways to cut a word depend on it. */
+static double read_score(struct tb_span text)
+{
+    uint64_t digits = 0;
+    long exponent = 0;
+    bool is_behind_point = false, is_full = false;
+    size_t at = text.len && text.ptr[0] == '-';
+    for (; at < text.len; at++) {
+        uint8_t byte = text.ptr[at];
+        if (byte == '.') {
+            is_behind_point = true;
+            continue;
+        }
+        if (byte < '0' || byte > '9')
+            break;
+        unsigned digit = byte - '0';
+        is_full |= digits > (UINT64_MAX - digit) / 10;
+        if (!is_full)
+            digits = digits * 10 + digit;
+        exponent += is_full && !is_behind_point;
+        exponent -= !is_full && is_behind_point;
+    }
+    if (at < text.len) // the number's own exponent
+        exponent += strtol((const char *)text.ptr + at + 1, NULL, 10);
+    double score = (double)digits;
+    for (; exponent < -308 && score != 0; exponent += 308)
+        score /= power_of_ten(308);
+    if (exponent < -308)
+        exponent = 0;
+    score = exponent < 0
+                ? score / power_of_ten(-exponent)
+                : score * power_of_ten(exponent < 308 ? exponent : 308);
+    return text.len && text.ptr[0] == '-' ? -score : score;
+}
+
 // One ["token", score]; its place in the list is its id.
 static tb_status read_piece(struct tb_unigram *unigram,
                             struct tb_json_reader *reader,
@@ -111,7 +160,9 @@ static tb_status read_piece(struct tb_unigram *unigram,
     TB_TRY(tb_json_read_number(reader, &score));
     TB_TRY(set_token(&unigram->vocab, reader, (int64_t)unigram->score_count,
                      text));
-    TB_TRY(add_score(unigram, score.value));
+    if (!isfinite(score.value))
+        return tb_json_fail(reader, TB_ERR_VALUE, "a score is no number");
+    TB_TRY(add_score(unigram, read_score(score.text)));
     TB_TRY(tb_json_next_item(reader, &found));
     if (found)
         return tb_json_fail(reader, TB_ERR_VALUE,

@@ -63,6 +63,7 @@ static const struct {
     {"letternumber", "Nl"},
     {"othernumber", "No"},
     {"punctuation", "P"},
+    {"punct", "P"},
     {"connectorpunctuation", "Pc"},
     {"dashpunctuation", "Pd"},
     {"openpunctuation", "Ps"},
@@ -100,7 +101,7 @@ static const struct {
     {"lower", TB_CHARACTERS_PATTERN_LOWER},
     {"lowercase", TB_CHARACTERS_PATTERN_LOWER},
     {"print", TB_CHARACTERS_PATTERN_PRINT},
-    {"punct", TB_CHARACTERS_PATTERN_PUNCT},
+    {"posixpunct", TB_CHARACTERS_PATTERN_PUNCT},
     {"space", TB_CHARACTERS_PATTERN_SPACE},
     {"whitespace", TB_CHARACTERS_PATTERN_SPACE},
     {"upper", TB_CHARACTERS_PATTERN_UPPER},
@@ -140,6 +141,29 @@ static void ranges_of_set(enum tb_characters set, struct ranges *ranges)
         ranges->bounds[ranges->count++] = found->bounds[i];
 }
 
+// Latin-1's numbers that are no digits: word characters only for a \w that
+// stands alone.
+static bool is_outer_word_only(uint32_t code)
+{
+    return code == 0xB2 || code == 0xB3 || code == 0xB9 ||
+           (code >= 0xBC && code <= 0xBE);
+}
+
+// What \w means inside a class.
+static void ranges_of_inner_word(struct ranges *ranges)
+{
+    const struct tb_character_set *word =
+        &tb_character_sets[TB_CHARACTERS_PATTERN_WORD];
+    for (size_t i = 0; i + 1 < word->count; i += 2) {
+        uint32_t first = word->bounds[i], end = word->bounds[i + 1];
+        for (; first < end && first <= 0xFF; first++)
+            if (!is_outer_word_only(first))
+                (void)add_range(ranges, first, first);
+        if (first < end)
+            (void)add_range(ranges, first, end - 1);
+    }
+}
+
 static uint32_t mask_of_name(struct tb_span name)
 {
     for (size_t i = 0; i < sizeof(long_names) / sizeof(long_names[0]); i++)
@@ -149,9 +173,14 @@ static uint32_t mask_of_name(struct tb_span name)
 }
 
 /* False: no such name. `name` is in lower case, without separators. */
-static bool ranges_of_name(struct tb_span name, struct ranges *ranges)
+static bool ranges_of_name(struct tb_span name, bool is_in_class,
+                           struct ranges *ranges)
 {
     ranges->count = 0;
+    if (is_in_class && tb_span_equal(name, TB_SPAN("word"))) {
+        ranges_of_inner_word(ranges);
+        return true;
+    }
     uint32_t mask = mask_of_name(name);
     if (mask)
         return ranges_of_mask(mask, ranges);
@@ -284,7 +313,7 @@ static tb_status write_named(struct expansion *work, struct tb_span written,
     }
     struct ranges ranges;
     if (len == sizeof(name) ||
-        !ranges_of_name((struct tb_span){name, len}, &ranges))
+        !ranges_of_name((struct tb_span){name, len}, work->depth > 0, &ranges))
         return refuse(work, "property", written);
     return write_set(work, &ranges, is_negated);
 }
@@ -351,6 +380,9 @@ static tb_status expand_posix(struct expansion *work, bool *is_one)
         return TB_OK;
     struct tb_span name = {work->pattern.ptr + start, end - start};
     work->at = end + 2;
+    // Symbols count only in the bracket, not in \p{Punct}.
+    if (tb_span_equal(name, TB_SPAN("punct")))
+        name = TB_SPAN("posixpunct");
     return write_named(work, name, is_negated);
 }
 

@@ -259,7 +259,8 @@ tb_status tb_tokenizer_from_json(struct tb_span json,
                                  struct tb_error *error)
 {
     struct tb_tokenizer *made;
-    TB_TRY(tb_tokenizer_new(&made));
+    if (tb_tokenizer_new(&made) != TB_OK)
+        return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     struct tb_file_parts parts = {.json = json};
     tb_status status = load(made, &parts, error);
     if (status != TB_OK) {
