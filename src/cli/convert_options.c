@@ -87,14 +87,20 @@ enum {
     HEADED("Rows", TB_OPTION_CHOICE, "for", "mooncake|aiperf", "mooncake", \
            consumer, \
         "Set what follows to what that consumer needs, and print the command " \
-        "that replays the rows. aiperf: --rows delta --delay recorded " \
-        "--timestamps session, and each row asks the server for just the " \
+        "that replays the rows. aiperf: --rows delta --endpoint chat --delay " \
+        "recorded --timestamps session, and each row asks the server for just the " \
         "recorded length. mooncake: the defaults."), \
     CHOICE("rows", "whole|delta", "whole", rows, \
         "What a row holds: the whole prompt, history included, or only what " \
         "the turn adds to the conversation. With delta, a call that continues " \
         "none before it begins a session of its own (conv_3.2), and names the " \
         "one it belongs to as parent_session_id."), \
+    CHOICE("endpoint", "completions|chat", "completions, for aiperf chat", \
+           endpoint, \
+        "What the replay will call. A chat endpoint puts the model's template " \
+        "around each row and each live answer; rows are shorter by what the " \
+        "template beside the tokenizer adds, so that the server's count is " \
+        "the recorded one."), \
     TEXT("delay", "none|recorded|MS", "none", delay, \
         "Give each row of a session but its first a delay after the answer " \
         "before: the recorded gap, or MS milliseconds."), \
@@ -201,6 +207,7 @@ struct tb_convert_arguments tb_convert_arguments_none(void)
         .max_requests = UINT64_MAX,
         .lengths = TB_ARG_UNSET,
         .rows = TB_ARG_UNSET,
+        .endpoint = TB_ARG_UNSET,
         .timestamps = TB_ARG_UNSET,
         .stats = TB_ARG_UNSET,
     };
@@ -264,9 +271,12 @@ static tb_status apply_form(const struct tb_convert_arguments *arguments,
         form->delay = TB_DELAY_RECORDED;
         form->timestamps = TB_TIMESTAMPS_SESSION;
         form->has_exact_output = true;
+        form->endpoint = TB_ENDPOINT_CHAT;
     }
     if (arguments->rows != TB_ARG_UNSET)
         form->rows = (tb_rows)arguments->rows;
+    if (arguments->endpoint != TB_ARG_UNSET)
+        form->endpoint = (tb_endpoint_kind)arguments->endpoint;
     if (arguments->timestamps != TB_ARG_UNSET)
         form->timestamps = (tb_timestamps)arguments->timestamps;
     TB_TRY(read_delay(arguments->delay, form, error));
@@ -283,12 +293,14 @@ static tb_status check_compat(const struct tb_convert_arguments *arguments,
     bool is_other = form->rows != TB_ROWS_WHOLE ||
                     form->delay == TB_DELAY_RECORDED ||
                     form->timestamps != TB_TIMESTAMPS_NONE ||
+                    form->endpoint != TB_ENDPOINT_COMPLETIONS ||
                     arguments->prompt == TB_PROMPT_TEXT_TEMPLATE;
     if (arguments->is_compat && is_other)
-        return tb_fail(error, TB_ERR_USAGE,
-                       "'--compat' writes what the Python converters write, "
-                       "who know no --for, --rows delta, --timestamps, "
-                       "--delay recorded or --prompt template");
+        return tb_fail(
+            error, TB_ERR_USAGE,
+            "'--compat' writes what the Python converters write, "
+            "who know no --for, --rows delta, --endpoint, --timestamps, "
+            "--delay recorded or --prompt template");
     return TB_OK;
 }
 

@@ -20,7 +20,8 @@ struct tb_convert_arguments {
     uint64_t block_size;
     uint64_t skip_requests, max_requests;
     const char *delay, *max_delay, *speedup;
-    int lengths, prompt, session_prefix, rows, timestamps, consumer, stats;
+    int lengths, prompt, session_prefix, rows, endpoint, timestamps, consumer,
+        stats;
     bool is_compat, is_strict, is_dry_run, is_quiet, is_help;
     uint64_t threads;
 };

@@ -51,6 +51,7 @@ struct run {
     struct tb_prompt_rule rule;
     struct tb_chat_template_file template_file; /* beside the tokenizer */
     struct tb_chat_template *chat_template;
+    struct tb_endpoint endpoint;
     struct tb_arena scratch;
     struct tb_pipeline *pipeline;
     /* making rows */
@@ -213,6 +214,10 @@ static tb_status start_workers(struct run *run, struct tb_error *error)
                    sizeof(stats->tokenizer_fingerprint), "%.32s",
                    tb_tokenizer_fingerprint(run->tokenizer));
     TB_TRY(load_template(run, error));
+    if (run->options->form.endpoint == TB_ENDPOINT_CHAT) {
+        TB_TRY(tb_endpoint_init(&run->endpoint, &run->rule, run->tokenizer));
+        stats->is_endpoint_unknown = run->endpoint.turn_count == 0;
+    }
     return tb_pipeline_start(run->pipeline, run->tokenizer, error);
 }
 
@@ -472,6 +477,7 @@ static tb_status set_up_rows(struct run *run)
         .is_compat = options->is_compat,
         .does_usage_lead = does_usage_lead(options),
         .form = options->form,
+        .endpoint = &run->endpoint,
     };
     return tb_row_maker_new(&row_options, run->output, run->stats, &run->maker);
 }

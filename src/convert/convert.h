@@ -49,6 +49,11 @@ typedef enum tb_timestamps {
     TB_TIMESTAMPS_ALL,
 } tb_timestamps;
 
+typedef enum tb_endpoint_kind {
+    TB_ENDPOINT_COMPLETIONS, /* gets what a row says */
+    TB_ENDPOINT_CHAT,        /* puts the model's template around it */
+} tb_endpoint_kind;
+
 /* What a row is, and when it is sent. */
 struct tb_row_form {
     tb_rows rows;
@@ -57,7 +62,8 @@ struct tb_row_form {
     uint64_t max_delay_ms; /* caps a recorded one; UINT64_MAX: does not */
     double speedup;        /* divides recorded times; 0 or 1: as recorded */
     tb_timestamps timestamps;
-    bool has_exact_output; /* ask the server for just the recorded length */
+    tb_endpoint_kind endpoint; /* rows are shorter by what it adds */
+    bool has_exact_output;     /* ask the server for just the recorded length */
 };
 
 struct tb_convert_progress {

@@ -230,6 +230,19 @@ static tb_status write_row(struct tb_row_maker *maker,
                                         : tb_row_maker_flush(maker, error);
 }
 
+/* The tokens that are sent for a turn: without those at the end that the
+ * endpoint's template adds by itself, but at least one. */
+static struct tb_row_tokens sent_tokens(const struct tb_row_maker *maker,
+                                        const struct tb_row_tokens *tokens,
+                                        uint64_t from, uint32_t turn)
+{
+    struct tb_row_tokens sent = *tokens;
+    uint64_t added = tb_endpoint_added(maker->options.endpoint, turn);
+    uint64_t len = tokens->total - from;
+    sent.total = from + (len > added ? len - added : 1);
+    return sent;
+}
+
 /* The row as a whole prompt. Its place in the session is that of its start. */
 static tb_status make_whole(struct tb_row_maker *maker, struct current *current,
                             const struct tb_call *call,
@@ -239,9 +252,11 @@ static tb_status make_whole(struct tb_row_maker *maker, struct current *current,
 {
     const struct tb_row_blocks *blocks;
     bool is_first = current->row_count == 0;
-    TB_TRY(tb_row_numbering_add(&maker->numbering, tokens, &blocks));
+    struct tb_row_tokens sent =
+        tokens->total > 0 ? sent_tokens(maker, tokens, 0, 0) : *tokens;
+    TB_TRY(tb_row_numbering_add(&maker->numbering, &sent, &blocks));
     row->session_id = current->name;
-    row->input_length = tokens->total;
+    row->input_length = sent.total;
     row->hash_ids = blocks->ids;
     row->hash_id_count = (size_t)blocks->count;
     figures->new_tokens = blocks->new_tokens;
@@ -279,30 +294,33 @@ static tb_status make_delta(struct tb_row_maker *maker, struct current *current,
                             struct tb_mooncake_row *row,
                             struct tb_stats_row *figures)
 {
-    struct tb_turn_chain *chain =
-        tb_turn_chains_find(&maker->chains, tokens, call->start_s);
+    struct tb_turn_chain *chain = tb_turn_chains_find(
+        &maker->chains, tokens, maker->options.endpoint, call->start_s);
     const struct tb_row_blocks *blocks, *whole;
+    struct tb_row_tokens sent;
     uint64_t from = 0;
     if (chain) {
         from = chain->tokens.total + chain->output_length;
-        TB_TRY(tb_row_numbering_add_part(&maker->numbering, tokens, from,
+        sent = sent_tokens(maker, tokens, from, chain->turn_count);
+        TB_TRY(tb_row_numbering_add_part(&maker->numbering, &sent, from,
                                          parent_of(chain), &blocks));
     } else {
+        sent = sent_tokens(maker, tokens, from, 0);
         chain = tb_turn_chains_add(&maker->chains);
         if (!chain)
             return TB_ERR_MEMORY;
-        TB_TRY(tb_row_numbering_add(&maker->numbering, tokens, &blocks));
+        TB_TRY(tb_row_numbering_add(&maker->numbering, &sent, &blocks));
     }
     bool is_first = chain->turn_count == 0;
     maker->stats->branch_count += is_first && chain->number > 0;
     TB_TRY(name_chain(maker, current, chain->number, &row->session_id));
     if (chain->number > 0)
         row->parent_session_id = current->name;
-    row->input_length = tokens->total - from;
+    row->input_length = sent.total - from;
     row->hash_ids = blocks->ids;
     row->hash_id_count = (size_t)blocks->count;
     TB_TRY(tb_row_numbering_add(&maker->whole, tokens, &whole));
-    figures->before_tokens = from;
+    figures->before_tokens = tokens->total - row->input_length;
     figures->new_tokens = whole->new_tokens;
     set_delay(maker, call, is_first, chain->end_s, row);
     set_timestamp(maker, call, is_first, row);

@@ -10,6 +10,7 @@
 #define TB_ROW_MAKER_H
 
 #include "convert.h"
+#include "endpoint.h"
 #include "output.h"
 #include "prompt_store.h"
 
@@ -21,6 +22,8 @@ struct tb_row_options {
     bool is_compat;
     bool does_usage_lead;
     struct tb_row_form form;
+    const struct tb_endpoint *endpoint; /* borrowed; final before the first
+                                           session */
 };
 
 /* `output` may be NULL (nothing is written); it and `stats` are borrowed. */

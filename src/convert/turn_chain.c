@@ -40,12 +40,14 @@ static bool is_equal(struct tb_turn_chains *chains,
 
 static bool does_continue(struct tb_turn_chains *chains,
                           const struct tb_turn_chain *chain,
-                          const struct tb_row_tokens *tokens, double start_s)
+                          const struct tb_row_tokens *tokens,
+                          const struct tb_endpoint *endpoint, double start_s)
 {
     const struct tb_row_tokens *before = &chain->tokens;
     if (tokens->group != before->group || chain->end_s > start_s)
         return false;
-    if (tokens->total <= before->total + chain->output_length)
+    if (tokens->total <= before->total + chain->output_length +
+                             tb_endpoint_added(endpoint, chain->turn_count))
         return false;
     // What the server counted beyond the text is not compared: only the
     // front and the text are known.
@@ -60,6 +62,7 @@ static bool does_continue(struct tb_turn_chains *chains,
 
 struct tb_turn_chain *tb_turn_chains_find(struct tb_turn_chains *chains,
                                           const struct tb_row_tokens *tokens,
+                                          const struct tb_endpoint *endpoint,
                                           double start_s)
 {
     struct tb_turn_chain *best = NULL;
@@ -69,7 +72,7 @@ struct tb_turn_chain *tb_turn_chains_find(struct tb_turn_chains *chains,
         // The longest history that fits is the one that was sent on.
         if (best && chain->tokens.total <= best->tokens.total)
             continue;
-        if (does_continue(chains, chain, tokens, start_s))
+        if (does_continue(chains, chain, tokens, endpoint, start_s))
             best = chain;
     }
     return best;

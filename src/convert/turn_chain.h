@@ -13,6 +13,7 @@
 #define TB_TURN_CHAIN_H
 
 #include "block_table.h"
+#include "endpoint.h"
 #include "row_tokens.h"
 
 /* The last turn of a conversation so far. */
@@ -32,9 +33,11 @@ struct tb_turn_chains {
 };
 
 /* The conversation that a call with these tokens, begun at `start_s`,
- * continues, or NULL. */
+ * continues, or NULL. `tokens->total` is what the server counted;
+ * `endpoint` says what of it is no content. */
 struct tb_turn_chain *tb_turn_chains_find(struct tb_turn_chains *chains,
                                           const struct tb_row_tokens *tokens,
+                                          const struct tb_endpoint *endpoint,
                                           double start_s);
 
 /* Begins a new conversation, without a turn yet. NULL when out of memory. */

@@ -361,13 +361,18 @@ static void put_replay_note(struct page *page, const struct tb_stats *stats)
                   stats->branch_count);
     if (stats->is_delta)
         put_entry(page, "replay",
-                  "aiperf profile --model MODEL --url URL --endpoint-type "
-                  "completions --input-file %s --custom-dataset-type "
+                  "aiperf profile --model MODEL --url URL --endpoint-type chat "
+                  "--streaming --input-file %s --custom-dataset-type "
                   "mooncake_trace --isl-block-size %u --num-conversations %u "
                   "--tokenizer %s",
                   stats->output_path, stats->block_size, stats->sessions.count,
                   stats->tokenizer);
-    else if (stats->row_count > stats->sessions.count)
+    if (stats->is_endpoint_unknown)
+        put_entry(page, "note",
+                  "the tokenizer has no chat template, so what the server's "
+                  "template adds to each row is not taken off: it will count "
+                  "more than was recorded");
+    else if (!stats->is_delta && stats->row_count > stats->sessions.count)
         put_entry(page, "note",
                   "each row is a whole prompt; aiperf reads the rows of one "
                   "session as increments, and these would arrive longer than "

@@ -102,6 +102,8 @@ struct tb_stats {
     uint32_t block_size;
     bool is_compat, is_telemetry; /* set before the first row */
     bool is_delta;                /* rows hold what a turn adds */
+    bool is_endpoint_unknown;     /* a chat endpoint adds to rows, and nothing
+                                     tells how much */
     char tokenizer[256];          /* as asked for, or as inferred */
     char tokenizer_origin[256];   /* the file it came from, or "built in" */
     char tokenizer_reason[256];   /* why, when nobody asked for it; or "" */
