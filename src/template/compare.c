@@ -77,7 +77,8 @@ tb_status tb_render_equal(struct tb_render *run, const struct tb_value *a,
     bool is_list = a->kind == TB_VALUE_LIST || a->kind == TB_VALUE_TUPLE;
     if (!is_list && a->kind != TB_VALUE_DICT) {
         *is_equal = equal_simple(a, b);
-        return TB_OK;
+        bool is_scanned = tb_value_is_text(a) && *is_equal;
+        return is_scanned ? tb_render_scan(run, a->as.text.len) : TB_OK;
     }
     TB_TRY(tb_render_enter(run));
     if (is_list)
@@ -138,7 +139,7 @@ tb_status tb_render_compare(struct tb_render *run, const struct tb_value *a,
     if (tb_value_is_text(a) && tb_value_is_text(b)) {
         *order = tb_span_compare(a->as.text, b->as.text);
         *order = (*order > 0) - (*order < 0);
-        return TB_OK;
+        return tb_render_scan(run, a->as.text.len);
     }
     if (a->kind == b->kind &&
         (a->kind == TB_VALUE_LIST || a->kind == TB_VALUE_TUPLE)) {
@@ -161,7 +162,7 @@ static tb_status contains_text(struct tb_render *run, struct tb_span text,
                               "not %s",
                               tb_value_type(item));
     *found = tb_text_find(text, item->as.text, 0) != SIZE_MAX;
-    return TB_OK;
+    return tb_render_scan(run, text.len);
 }
 
 // An iterator is used up to the item that was found.

@@ -211,7 +211,9 @@ static tb_status filter_reverse(struct tb_render *run,
                                   TB_OK, value);
     for (size_t i = 0; i < copy.as.list->count; i++)
         TB_TRY(tb_render_write(run, copy.as.list->items[i].as.text));
-    return tb_render_take_value(run, mark, value);
+    TB_TRY(tb_render_take_value(run, mark, value));
+    value->is_safe = input->is_safe;
+    return TB_OK;
 }
 
 static tb_status filter_join(struct tb_render *run,

@@ -159,6 +159,7 @@ static tb_status filter_trim(struct tb_render *run,
             return tb_render_fail(run, "strip arg must be None or str");
         chars = set.as.text.ptr ? set.as.text : TB_SPAN("");
     }
+    TB_TRY(tb_render_scan(run, chars.len < 64 ? 0 : text.len * chars.len));
     *value = tb_value_text(tb_text_strip(text, chars, true, true));
     value->is_safe = input->is_safe;
     return TB_OK;
@@ -212,10 +213,9 @@ static tb_status filter_center(struct tb_render *run,
 
 static tb_status write_spaces(struct tb_render *run, int64_t count)
 {
-    for (; count > 0; count--) {
-        TB_TRY(tb_render_step(run, 1));
+    TB_TRY(tb_render_check_times(run, 1, count));
+    for (; count > 0; count--)
         TB_TRY(tb_render_write_byte(run, ' '));
-    }
     return TB_OK;
 }
 

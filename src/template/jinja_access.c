@@ -258,6 +258,8 @@ tb_status tb_eval_getitem(struct tb_render *run, const struct tb_value *of,
         *value = *item;
         return TB_OK;
     }
+    if (object.kind == TB_VALUE_STRING)
+        TB_TRY(tb_render_scan(run, object.as.text.len));
     if (is_sequence(&object) && tb_value_is_integer(&index) &&
         tb_value_length(&object, &count) &&
         item_at(&object, tb_value_integer(&index), count, value))
@@ -399,6 +401,8 @@ tb_status tb_eval_slice(struct tb_render *run, const struct tb_value *of,
     if (!is_sequence(&object) || !tb_value_length(&object, &count))
         return tb_render_fail(run, "'%s' object is not subscriptable",
                               tb_value_type(&object));
+    if (object.kind == TB_VALUE_STRING)
+        TB_TRY(tb_render_scan(run, object.as.text.len));
     TB_TRY(resolve_slice(run, slice, (int64_t)count, &steps));
     if (object.kind == TB_VALUE_STRING)
         return slice_text(run, object.as.text, &steps, value);

@@ -35,6 +35,8 @@ tb_status tb_filter_apply(struct tb_render *run, int index,
                                          ? &tb_filters_text[index]
                                          : &tb_filters_list[index - LIST_FROM];
     TB_TRY(tb_render_step(run, 1));
+    if (tb_value_is_text(input))
+        TB_TRY(tb_render_scan(run, input->as.text.len));
     TB_TRY(filter->apply(run, &copy, given, &result));
     *value = result;
     return TB_OK;

@@ -76,10 +76,9 @@ static tb_status repeat(struct tb_render *run, const struct tb_value *what,
     if (what->kind == TB_VALUE_STRING) {
         if (what->as.text.len == 0)
             times = 0;
-        for (; times > 0; times--) {
-            TB_TRY(tb_render_step(run, 1));
+        TB_TRY(tb_render_check_times(run, what->as.text.len, times));
+        for (; times > 0; times--)
             TB_TRY(tb_render_write(run, what->as.text));
-        }
         TB_TRY(tb_render_take_value(run, mark, value));
         value->is_safe = what->is_safe;
         return TB_OK;
@@ -283,6 +282,8 @@ static tb_status combine(struct tb_render *run, tb_operator op,
                               "can only concatenate str (not \"%s\") to "
                               "str",
                               tb_value_type(b));
+    if (op == TB_OP_SUB && a->kind == TB_VALUE_VIEW)
+        return tb_render_fail_as(run, TB_ERR_UNSUPPORTED, "sets");
     return fail_operands(run, signs[op], a, b);
 }
 

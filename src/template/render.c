@@ -8,7 +8,10 @@
 #include "text.h"
 #include "utf8.h"
 
-enum { SLOTS_FROM = 12 }; /* pairs; below, looking at each is as fast */
+enum {
+    SLOTS_FROM = 12, /* pairs; below, looking at each is as fast */
+    SCAN_LEN = 64    /* bytes of a string that cost as much as a step */
+};
 
 /* ---- failing and limits ----------------------------------------------- */
 
@@ -64,6 +67,11 @@ tb_status tb_render_step(struct tb_render *run, size_t count)
     return tb_render_fail_as(run, TB_ERR_LIMIT, "template runs too long");
 }
 
+tb_status tb_render_scan(struct tb_render *run, size_t len)
+{
+    return tb_render_step(run, len / SCAN_LEN);
+}
+
 tb_status tb_render_enter(struct tb_render *run)
 {
     if (run->depth >= TB_RENDER_MAX_DEPTH)
@@ -114,7 +122,18 @@ tb_status tb_render_write(struct tb_render *run, struct tb_span text)
     if (text.len > TB_RENDER_MAX_LEN || len > TB_RENDER_MAX_LEN - text.len)
         return fail_write(run, TB_ERR_LIMIT);
     tb_status status = tb_buffer_append(run->out, text);
-    return status == TB_OK ? TB_OK : fail_write(run, status);
+    return status == TB_OK ? tb_render_scan(run, text.len)
+                           : fail_write(run, status);
+}
+
+tb_status tb_render_check_times(struct tb_render *run, size_t len,
+                                int64_t times)
+{
+    bool is_long =
+        times > 0 && len > 0 && (uint64_t)times > TB_RENDER_MAX_LEN / len;
+    if (is_long)
+        return fail_write(run, TB_ERR_LIMIT);
+    return tb_render_step(run, times > 0 ? (size_t)times / 8 : 0);
 }
 
 tb_status tb_render_write_byte(struct tb_render *run, uint8_t byte)
@@ -345,7 +364,7 @@ static tb_status hash_key(struct tb_render *run, const struct tb_value *key,
     switch (key->kind) {
     case TB_VALUE_STRING:
         *hash = tb_hash64(key->as.text, 0);
-        return TB_OK;
+        return tb_render_scan(run, key->as.text.len);
     case TB_VALUE_BOOL:
     case TB_VALUE_INT:
     case TB_VALUE_FLOAT:
@@ -358,7 +377,7 @@ static tb_status hash_key(struct tb_render *run, const struct tb_value *key,
         TB_TRY(tb_render_enter(run));
         *hash = 7;
         for (size_t i = 0; i < key->as.list->count; i++) {
-            uint64_t part;
+            uint64_t part = 0;
             TB_TRY(hash_key(run, &key->as.list->items[i], &part));
             *hash = *hash * UINT64_C(0x9E3779B97F4A7C15) + part;
         }
@@ -402,7 +421,7 @@ tb_status tb_dict_find(struct tb_render *run, const struct tb_dict *dict,
                        const struct tb_value *key,
                        const struct tb_value **found)
 {
-    uint64_t hash;
+    uint64_t hash = 0;
     struct tb_pair *pair;
     TB_TRY(hash_key(run, key, &hash));
     TB_TRY(find_pair(run, dict, key, hash, &pair));
@@ -446,7 +465,7 @@ static tb_status grow_dict(struct tb_render *run, struct tb_dict *dict)
 tb_status tb_dict_set(struct tb_render *run, struct tb_dict *dict,
                       const struct tb_value *key, const struct tb_value *value)
 {
-    uint64_t hash;
+    uint64_t hash = 0;
     struct tb_pair *pair;
     TB_TRY(tb_render_step(run, 1));
     TB_TRY(hash_key(run, key, &hash));

@@ -26,7 +26,7 @@ enum {
 };
 
 #define TB_RENDER_MAX_LEN ((size_t)1 << 28)    /* bytes of output */
-#define TB_RENDER_MAX_MEMORY ((size_t)1 << 30) /* bytes of values */
+#define TB_RENDER_MAX_MEMORY ((size_t)1 << 29) /* bytes of values */
 
 struct tb_template_code;
 struct tb_scope;
@@ -65,6 +65,13 @@ tb_status tb_render_fail_undefined(struct tb_render *run,
 
 /* Counts `count` steps. */
 TB_NODISCARD tb_status tb_render_step(struct tb_render *run, size_t count);
+
+/* Counts what it takes to look through so many bytes. */
+TB_NODISCARD tb_status tb_render_scan(struct tb_render *run, size_t len);
+
+/* Would `times` times `len` bytes be too long a text? */
+TB_NODISCARD tb_status tb_render_check_times(struct tb_render *run, size_t len,
+                                             int64_t times);
 
 /* Goes one level deeper; undo with run->depth--. */
 TB_NODISCARD tb_status tb_render_enter(struct tb_render *run);

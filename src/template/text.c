@@ -105,16 +105,12 @@ size_t tb_text_find(struct tb_span text, struct tb_span part, size_t from)
 {
     if (part.len == 0)
         return from <= text.len ? from : SIZE_MAX;
-    while (from <= text.len && text.len - from >= part.len) {
-        const uint8_t *hit = memchr(text.ptr + from, part.ptr[0],
-                                    text.len - from - part.len + 1);
-        if (!hit)
-            return SIZE_MAX;
-        if (memcmp(hit, part.ptr, part.len) == 0)
-            return (size_t)(hit - text.ptr);
-        from = (size_t)(hit - text.ptr) + 1;
-    }
-    return SIZE_MAX;
+    if (from > text.len || text.len - from < part.len)
+        return SIZE_MAX;
+    // Linear even for what is nearly periodic, unlike a plain search.
+    const uint8_t *hit =
+        memmem(text.ptr + from, text.len - from, part.ptr, part.len);
+    return hit ? (size_t)(hit - text.ptr) : SIZE_MAX;
 }
 
 size_t tb_text_find_last(struct tb_span text, struct tb_span part)

@@ -187,7 +187,7 @@ static int64_t read_number(struct tb_span text, size_t *at)
 static tb_status read_size(struct tb_render *run, struct percent *from,
                            int64_t *size)
 {
-    const struct tb_value *value;
+    const struct tb_value *value = NULL;
     if (byte_at(from->format, from->at) != '*') {
         *size = read_number(from->format, &from->at);
         return TB_OK;

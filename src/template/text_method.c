@@ -210,6 +210,8 @@ static tb_status strip(struct tb_render *run, struct tb_span text,
         if (!chars.ptr)
             chars = TB_SPAN(""); // given and empty: strips nothing
     }
+    // Each of the text's characters may be compared with each of `chars`.
+    TB_TRY(tb_render_scan(run, chars.len < 64 ? 0 : text.len * chars.len));
     *value = tb_value_text(tb_text_strip(text, chars, is_left, is_right));
     return TB_OK;
 }
@@ -294,6 +296,15 @@ static tb_status cut_window(struct tb_render *run, struct tb_span text,
     return TB_OK;
 }
 
+// From the end: each place that is looked at may take all of `part`.
+static tb_status find_last(struct tb_render *run, struct tb_span text,
+                           struct tb_span part, size_t *hit)
+{
+    *hit = tb_text_find_last(text, part);
+    size_t seen = *hit == SIZE_MAX ? text.len : text.len - *hit;
+    return tb_render_scan(run, seen * part.len);
+}
+
 static tb_status find(struct tb_render *run, struct tb_span text,
                       const struct tb_given *given, bool is_last,
                       bool must_find, struct tb_value *value)
@@ -305,9 +316,10 @@ static tb_status find(struct tb_render *run, struct tb_span text,
     TB_TRY(bind(run, given, "sub start end", 1, arguments));
     TB_TRY(want_text(run, &arguments[0], &part));
     TB_TRY(cut_window(run, text, &arguments[1], &arguments[2], &window));
-    if (window.is_valid)
-        at = is_last ? tb_text_find_last(window.text, part)
-                     : tb_text_find(window.text, part, 0);
+    if (window.is_valid && is_last)
+        TB_TRY(find_last(run, window.text, part, &at));
+    else if (window.is_valid)
+        at = tb_text_find(window.text, part, 0);
     if (at == SIZE_MAX && must_find)
         return tb_render_fail(run, "substring not found");
     *value = tb_value_int(-1);
@@ -549,7 +561,8 @@ static tb_status rsplit_part(struct tb_render *run, struct tb_span text,
                              struct tb_list *list)
 {
     for (; max != 0; max--) {
-        size_t hit = tb_text_find_last(text, part);
+        size_t hit;
+        TB_TRY(find_last(run, text, part, &hit));
         if (hit == SIZE_MAX)
             break;
         TB_TRY(append_text(run, list, tb_span_from(text, hit + part.len)));
@@ -636,8 +649,11 @@ static tb_status partition(struct tb_render *run, struct tb_span text,
     TB_TRY(want_text(run, &argument, &part));
     if (part.len == 0)
         return tb_render_fail(run, "empty separator");
-    size_t hit =
-        is_last ? tb_text_find_last(text, part) : tb_text_find(text, part, 0);
+    size_t hit;
+    if (is_last)
+        TB_TRY(find_last(run, text, part, &hit));
+    else
+        hit = tb_text_find(text, part, 0);
     if (hit != SIZE_MAX) {
         head.len = hit;
         tail = tb_span_from(text, hit + part.len);
@@ -694,10 +710,9 @@ static tb_status call_join(struct tb_render *run, struct tb_span text,
 static tb_status write_times(struct tb_render *run, struct tb_span text,
                              int64_t times)
 {
-    for (; times > 0; times--) {
-        TB_TRY(tb_render_step(run, 1));
+    TB_TRY(tb_render_check_times(run, text.len, times));
+    for (; times > 0; times--)
         TB_TRY(tb_render_write(run, text));
-    }
     return TB_OK;
 }
 
@@ -804,17 +819,26 @@ static tb_status call_expandtabs(struct tb_render *run, struct tb_span text,
 
 /* ---- asking ----------------------------------------------------------- */
 
+// Upper case by its category, or since it has a lower case.
+static bool is_upper_case(uint32_t cp)
+{
+    uint32_t mapped[3];
+    if (tb_unicode_in(cp, TB_UNICODE_MASK(TB_UNICODE_LU)))
+        return true;
+    return !tb_unicode_in(cp, TB_UNICODE_MASK(TB_UNICODE_LL)) &&
+           (tb_text_map_case(cp, TB_CASE_LOWER, mapped) != 1 ||
+            mapped[0] != cp);
+}
+
 bool tb_text_is_cased(struct tb_span text, bool is_upper)
 {
     bool found = false;
     for (size_t at = 0; at < text.len;) {
-        uint32_t cp, mapped[3];
+        uint32_t cp;
         at += tb_utf8_decode(text, at, &cp);
         if (!is_cased(cp))
             continue;
-        bool can_lower =
-            tb_text_map_case(cp, TB_CASE_LOWER, mapped) != 1 || mapped[0] != cp;
-        if (can_lower != is_upper ||
+        if (is_upper_case(cp) != is_upper ||
             tb_unicode_in(cp, TB_UNICODE_MASK(TB_UNICODE_LT)))
             return false;
         found = true;
@@ -826,13 +850,10 @@ static bool is_title(struct tb_span text)
 {
     bool is_inside = false, found = false;
     for (size_t at = 0; at < text.len;) {
-        uint32_t cp, mapped[3];
+        uint32_t cp;
         at += tb_utf8_decode(text, at, &cp);
         bool cased = is_cased(cp);
-        bool is_upper =
-            cased && (tb_text_map_case(cp, TB_CASE_LOWER, mapped) != 1 ||
-                      mapped[0] != cp);
-        if (cased && is_upper == is_inside)
+        if (cased && is_upper_case(cp) == is_inside)
             return false;
         is_inside = cased;
         found |= cased;
@@ -1006,6 +1027,7 @@ tb_status tb_text_method_call(struct tb_render *run,
 {
     bool result;
     struct tb_span text = method->self.as.text;
+    TB_TRY(tb_render_scan(run, text.len));
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
         if (!tb_span_equal(method->name, tb_span_of(methods[i].name)))
             continue;
