@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "character.h"
 #include "memory.h"
 #include "unicode.h"
 #include "utf8.h"
@@ -111,19 +112,9 @@ static size_t next_candidate(const struct tb_added_tokens *set,
     return at;
 }
 
-// Regular expressions' \w: alphabetic, marks, decimal digits, connectors.
 static bool is_word_character(uint32_t code)
 {
-    const uint32_t word =
-        TB_UNICODE_MASK_L | TB_UNICODE_MASK_M | TB_UNICODE_MASK(TB_UNICODE_ND) |
-        TB_UNICODE_MASK(TB_UNICODE_NL) | TB_UNICODE_MASK(TB_UNICODE_PC);
-    // Symbols that are alphabetic: the circled and squared Latin letters.
-    bool is_circled = (code >= 0x24B6 && code <= 0x24E9) ||
-                      (code >= 0x1F130 && code <= 0x1F149) ||
-                      (code >= 0x1F150 && code <= 0x1F169) ||
-                      (code >= 0x1F170 && code <= 0x1F189);
-    bool is_joiner = code == 0x200C || code == 0x200D;
-    return tb_unicode_in(code, word) || is_circled || is_joiner;
+    return tb_character_in(code, TB_CHARACTERS_WORD);
 }
 
 static bool is_space(uint32_t code)

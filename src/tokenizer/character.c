@@ -105,8 +105,10 @@ static void step_cluster(struct cluster *cluster, enum tb_grapheme_class next)
 {
     cluster->is_pictograph_joined =
         next == TB_GRAPHEME_JOINER && cluster->has_pictograph;
+    // A joiner ends what it may join: two of them join nothing.
     cluster->has_pictograph = next == TB_GRAPHEME_PICTOGRAPH ||
-                              (cluster->has_pictograph && is_extend(next));
+                              (cluster->has_pictograph && is_extend(next) &&
+                               next != TB_GRAPHEME_JOINER);
     bool is_linked = next == TB_GRAPHEME_EXTEND || next == TB_GRAPHEME_JOINER ||
                      next == TB_GRAPHEME_LINKER;
     if (next == TB_GRAPHEME_CONSONANT) {

@@ -111,45 +111,72 @@ static bool find(const struct tb_charsmap *map, struct tb_span key,
     return false;
 }
 
-static tb_status replace_characters(const struct tb_charsmap *map,
-                                    struct tb_span cluster,
-                                    struct tb_buffer *out)
+/* What has been appended, and how much of it stands for the first character
+ * of the whole text. */
+struct progress {
+    struct tb_buffer *out;
+    size_t start, origin_end; /* bytes of `out` */
+    size_t origin_len;        /* bytes of the text */
+};
+
+static size_t next_character(struct tb_span text, size_t at)
 {
-    for (size_t at = 0, len; at < cluster.len; at += len) {
-        uint32_t code_point;
-        len = tb_utf8_decode(cluster, at, &code_point);
-        struct tb_span part = {cluster.ptr + at, len};
-        (void)find(map, part, &part);
-        TB_TRY(tb_buffer_append(out, part));
+    uint32_t code_point;
+    return at < text.len ? at + tb_utf8_decode(text, at, &code_point) : at;
+}
+
+/* Appends what `old`, at `at` in the text, becomes. The first characters of
+ * both stand for each other, and so on; what is more than before belongs to
+ * the last one. */
+static tb_status append(struct progress *progress, size_t at,
+                        struct tb_span old, struct tb_span new)
+{
+    size_t before = progress->out->len;
+    TB_TRY(tb_buffer_append(progress->out, new));
+    size_t old_at = 0, new_at = 0;
+    while (new_at < new.len && at + old_at < progress->origin_len) {
+        new_at = next_character(new, new_at);
+        size_t next = next_character(old, old_at);
+        if (next < old.len)
+            old_at = next;
+        progress->origin_end = before + new_at;
     }
     return TB_OK;
 }
 
-static size_t first_len(struct tb_span text)
+static tb_status replace_characters(const struct tb_charsmap *map, size_t at,
+                                    struct tb_span cluster,
+                                    struct progress *progress)
 {
-    uint32_t code_point;
-    return text.len ? tb_utf8_decode(text, 0, &code_point) : 0;
+    for (size_t i = 0, end; i < cluster.len; i = end) {
+        end = next_character(cluster, i);
+        struct tb_span old = {cluster.ptr + i, end - i};
+        struct tb_span new = old;
+        (void)find(map, old, &new);
+        TB_TRY(append(progress, at + i, old, new));
+    }
+    return TB_OK;
 }
 
 tb_status tb_charsmap_apply(const struct tb_charsmap *map, struct tb_span text,
                             struct tb_buffer *out, size_t *origin_len)
 {
-    size_t start = out->len;
-    size_t origin_end = start;
+    struct progress progress = {out, out->len, out->len, *origin_len};
     for (size_t at = 0, end; at < text.len; at = end) {
         end = tb_grapheme_end(text, at);
         struct tb_span cluster = {text.ptr + at, end - at};
         struct tb_span found;
         if (cluster.len < SHORT_CLUSTER_LEN && find(map, cluster, &found))
-            TB_TRY(tb_buffer_append(out, found));
+            TB_TRY(append(&progress, at, cluster, found));
         else
-            TB_TRY(replace_characters(map, cluster, out));
-        if (at < *origin_len)
-            origin_end = out->len;
+            TB_TRY(replace_characters(map, at, cluster, &progress));
     }
+    if (*origin_len == 0)
+        return TB_OK;
     // Where the first character vanishes, the next one takes its place.
-    struct tb_span made = tb_span_from(tb_buffer_span(out), start);
-    if (*origin_len)
-        *origin_len = origin_end > start ? origin_end - start : first_len(made);
+    struct tb_span made = tb_span_from(tb_buffer_span(out), progress.start);
+    *origin_len = progress.origin_end - progress.start;
+    if (*origin_len == 0)
+        *origin_len = next_character(made, 0);
     return TB_OK;
 }
