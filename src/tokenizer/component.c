@@ -178,7 +178,6 @@ struct chain {
     struct tb_tokenizer *tokenizer;
     const struct tb_file_parts *parts;
     tb_component_fn add;
-    struct tb_error *error;
 };
 
 static tb_status read_one(struct chain *chain, struct tb_json_reader *reader,
@@ -234,7 +233,7 @@ tb_status tb_component_read_chain(struct tb_tokenizer *tokenizer,
 {
     if (!raw.ptr || tb_span_equal(raw, TB_SPAN("null")))
         return TB_OK;
-    struct chain chain = {tokenizer, parts, add, error};
+    struct chain chain = {tokenizer, parts, add};
     struct tb_json_reader reader;
     tb_component_open(&reader, parts, raw);
     tb_status status = read_one(&chain, &reader, 0);
