@@ -31,6 +31,8 @@ struct tb_input {
     uint64_t bytes_done;  // taken from fd
     uint64_t bytes_total; // 0: not known
     bool is_standard;     // fd belongs to the process
+    bool (*is_stopping)(void *context); // asked when a signal arrives
+    void *stop_context;
     bool is_regular;
     bool is_at_end;                       // fd has no more
     struct tb_decompressor *decompressor; // NULL: plain
@@ -70,15 +72,27 @@ static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
     if (input->is_at_end)
         return TB_OK;
     ssize_t got;
-    do
+    bool is_stopped = false;
+    do {
         got = read(input->fd, bytes, size < PIECE_MAX ? size : PIECE_MAX);
-    while (got < 0 && errno == EINTR);
+        is_stopped = got < 0 && errno == EINTR && input->is_stopping &&
+                     input->is_stopping(input->stop_context);
+    } while (got < 0 && errno == EINTR && !is_stopped);
+    if (is_stopped)
+        return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
     if (got < 0)
         return fail_errno(input, TB_ERR_IO, "cannot read", error);
     input->is_at_end = got == 0;
     input->bytes_done += (uint64_t)got;
     *len = (size_t)got;
     return TB_OK;
+}
+
+void tb_input_on_signal(struct tb_input *input,
+                        bool (*is_stopping)(void *context), void *context)
+{
+    input->is_stopping = is_stopping;
+    input->stop_context = context;
 }
 
 static tb_status open_fd(struct tb_input *input, struct tb_error *error)

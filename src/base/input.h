@@ -21,6 +21,11 @@ TB_NODISCARD tb_status tb_input_read(struct tb_input *input, uint8_t *bytes,
                                      size_t size, size_t *len,
                                      struct tb_error *error);
 
+/* When a signal arrives while bytes are waited for, asks `is_stopping`; true
+ * ends the read with TB_ERR_INTERRUPTED. NULL: waits on. */
+void tb_input_on_signal(struct tb_input *input,
+                        bool (*is_stopping)(void *context), void *context);
+
 /* Is it a plain file, so that tb_input_read_at works? */
 bool tb_input_is_seekable(const struct tb_input *input);
 

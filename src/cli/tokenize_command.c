@@ -183,8 +183,8 @@ static void release_job(struct job *job)
 static void print_replaced(uint64_t count, const char *what)
 {
     if (count > 0)
-        tb_message_line("%llu %s read as U+FFFD", (unsigned long long)count,
-                        what);
+        tb_message_line("%llu %s%s read as U+FFFD", (unsigned long long)count,
+                        what, count == 1 ? "" : "s");
 }
 
 static int tokenize(const struct arguments *arguments)
@@ -201,8 +201,8 @@ static int tokenize(const struct arguments *arguments)
         status = run_job(&job, &error);
     release_job(&job);
     tb_tokenizer_free(tokenizer);
-    print_replaced(job.lone_surrogate_count, "half surrogate pairs");
-    print_replaced(job.bad_utf8_count, "broken UTF-8 sequences");
+    print_replaced(job.lone_surrogate_count, "half surrogate pair");
+    print_replaced(job.bad_utf8_count, "broken UTF-8 sequence");
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return TB_EXIT_DONE;
     error.status = status;

@@ -42,6 +42,7 @@ struct run {
     struct tb_meta_input *inputs;  /* for the meta file */
     char (*fingerprints)[33];
     size_t input_number;
+    struct tb_input *input;           /* the current one */
     uint64_t bytes_done, bytes_total; /* of inputs before the current one */
     struct tb_batch *batch;           /* being filled */
     uint64_t session_number, record_number;
@@ -281,12 +282,12 @@ static tb_status choose_tokenizer(struct run *run,
 /* ---- reading
  * ------------------------------------------------------------------------ */
 
-static tb_status report_progress(struct run *run, const struct tb_input *input,
-                                 struct tb_error *error)
+// Says how far it is; false: the caller wants to stop.
+static bool show_progress(struct run *run, const struct tb_input *input)
 {
     const struct tb_convert_options *options = run->options;
     if (!options->on_progress)
-        return TB_OK;
+        return true;
     struct tb_convert_progress progress = {
         .path = tb_input_path(input),
         .bytes_done = run->bytes_done + tb_input_bytes_done(input),
@@ -294,9 +295,22 @@ static tb_status report_progress(struct run *run, const struct tb_input *input,
         .row_count = run->stats->row_count,
         .seconds = seconds_since(&run->started),
     };
-    if (options->on_progress(options->context, &progress))
-        return TB_OK;
-    return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+    return options->on_progress(options->context, &progress);
+}
+
+static tb_status report_progress(struct run *run, const struct tb_input *input,
+                                 struct tb_error *error)
+{
+    return show_progress(run, input)
+               ? TB_OK
+               : tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+}
+
+// A signal came while the input had nothing to read.
+static bool is_stopping(void *context)
+{
+    struct run *run = context;
+    return !show_progress(run, run->input);
 }
 
 // Gives the batch in when it is full, and takes an empty one.
@@ -397,6 +411,8 @@ static tb_status read_input(struct run *run, const char *path,
 {
     struct tb_input *input;
     TB_TRY(tb_input_open(path, &input, error));
+    run->input = input;
+    tb_input_on_signal(input, is_stopping, run);
     run->bytes_total = run->bytes_done + tb_input_bytes_total(input);
     if (run->options->input_count > 1)
         run->bytes_total = 0; // the others' sizes are not known yet
@@ -449,8 +465,6 @@ static tb_status check_output(struct run *run, struct tb_error *error)
     else
         tb_convert_output_path(options->inputs[0], run->output_path,
                                sizeof(run->output_path));
-    (void)snprintf(run->stats->output_path, sizeof(run->stats->output_path),
-                   "%.255s", run->output_path);
     for (size_t i = 0; i < options->input_count; i++) {
         if (tb_output_is_same_file(options->inputs[i], run->output_path)) {
             tb_fail(error, TB_ERR_USAGE, "output would replace this input");
@@ -511,6 +525,22 @@ static tb_status set_up(struct run *run, struct tb_error *error)
     return status == TB_OK ? TB_OK : tb_fail(error, status, "out of memory");
 }
 
+// The first of the losses, in words.
+static const char *what_was_lost(const struct tb_stats *stats)
+{
+    if (stats->cut_session_count > 0)
+        return "the trace ends inside a session";
+    if (stats->lost_record_count > 0)
+        return "records could not be read";
+    if (tb_stats_skipped(stats) > 0)
+        return "calls have no row";
+    if (stats->lone_surrogate_count > 0)
+        return "half surrogate pairs were replaced";
+    if (stats->bad_utf8_count > 0)
+        return "broken UTF-8 was replaced";
+    return "something was lost";
+}
+
 static tb_status check_result(const struct run *run, struct tb_error *error)
 {
     const struct tb_stats *stats = run->stats;
@@ -523,7 +553,8 @@ static tb_status check_result(const struct run *run, struct tb_error *error)
                        (unsigned long long)stats->call_count);
     if (run->options->is_strict && tb_stats_has_loss(stats))
         return tb_fail(error, TB_ERR_VALUE,
-                       "something was lost, and --strict does not allow that");
+                       "%s, and --strict does not allow that",
+                       what_was_lost(run->stats));
     if (stats->row_count == 0 && !run->options->is_compat)
         return tb_fail(error, TB_ERR_EMPTY, "no rows: %llu calls, none usable",
                        (unsigned long long)stats->call_count);
@@ -571,7 +602,10 @@ static tb_status convert(struct run *run, struct tb_error *error)
         return TB_OK;
     // The meta file first: rows without it would be the worse half.
     TB_TRY(write_meta(run, error));
-    return tb_output_commit(run->output, error);
+    TB_TRY(tb_output_commit(run->output, error));
+    (void)snprintf(run->stats->output_path, sizeof(run->stats->output_path),
+                   "%.255s", run->output_path);
+    return TB_OK;
 }
 
 static void tear_down(struct run *run)
