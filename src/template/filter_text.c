@@ -213,10 +213,7 @@ static tb_status filter_center(struct tb_render *run,
 
 static tb_status write_spaces(struct tb_render *run, int64_t count)
 {
-    TB_TRY(tb_render_check_times(run, 1, count));
-    for (; count > 0; count--)
-        TB_TRY(tb_render_write_byte(run, ' '));
-    return TB_OK;
+    return tb_render_repeat(run, TB_SPAN(" "), count);
 }
 
 // A number of spaces, or the text itself.

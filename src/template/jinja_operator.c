@@ -74,11 +74,7 @@ static tb_status repeat(struct tb_render *run, const struct tb_value *what,
     if (times < 0)
         times = 0;
     if (what->kind == TB_VALUE_STRING) {
-        if (what->as.text.len == 0)
-            times = 0;
-        TB_TRY(tb_render_check_times(run, what->as.text.len, times));
-        for (; times > 0; times--)
-            TB_TRY(tb_render_write(run, what->as.text));
+        TB_TRY(tb_render_repeat(run, what->as.text, times));
         TB_TRY(tb_render_take_value(run, mark, value));
         value->is_safe = what->is_safe;
         return TB_OK;

@@ -126,14 +126,26 @@ tb_status tb_render_write(struct tb_render *run, struct tb_span text)
                            : fail_write(run, status);
 }
 
-tb_status tb_render_check_times(struct tb_render *run, size_t len,
-                                int64_t times)
+tb_status tb_render_repeat(struct tb_render *run, struct tb_span text,
+                           int64_t times)
 {
-    bool is_long =
-        times > 0 && len > 0 && (uint64_t)times > TB_RENDER_MAX_LEN / len;
-    if (is_long)
+    size_t mark = run->out->len;
+    if (times <= 0 || text.len == 0)
+        return TB_OK;
+    if ((uint64_t)times > TB_RENDER_MAX_LEN / text.len)
         return fail_write(run, TB_ERR_LIMIT);
-    return tb_render_step(run, times > 0 ? (size_t)times / 8 : 0);
+    size_t len = text.len * (size_t)times;
+    tb_status status = tb_buffer_reserve(run->out, len);
+    if (status != TB_OK)
+        return fail_write(run, status);
+    TB_TRY(tb_render_write(run, text));
+    // Each time what is there already; nothing moves, room is reserved.
+    for (size_t done = text.len; done < len; done = run->out->len - mark) {
+        size_t more = done < len - done ? done : len - done;
+        TB_TRY(
+            tb_render_write(run, (struct tb_span){run->out->ptr + mark, more}));
+    }
+    return TB_OK;
 }
 
 tb_status tb_render_write_byte(struct tb_render *run, uint8_t byte)

@@ -69,10 +69,6 @@ TB_NODISCARD tb_status tb_render_step(struct tb_render *run, size_t count);
 /* Counts what it takes to look through so many bytes. */
 TB_NODISCARD tb_status tb_render_scan(struct tb_render *run, size_t len);
 
-/* Would `times` times `len` bytes be too long a text? */
-TB_NODISCARD tb_status tb_render_check_times(struct tb_render *run, size_t len,
-                                             int64_t times);
-
 /* Goes one level deeper; undo with run->depth--. */
 TB_NODISCARD tb_status tb_render_enter(struct tb_render *run);
 
@@ -95,6 +91,9 @@ TB_NODISCARD tb_status tb_render_write(struct tb_render *run,
                                        struct tb_span text);
 TB_NODISCARD tb_status tb_render_write_byte(struct tb_render *run,
                                             uint8_t byte);
+/* Writes `text` so many times; negative: none. */
+TB_NODISCARD tb_status tb_render_repeat(struct tb_render *run,
+                                        struct tb_span text, int64_t times);
 TB_NODISCARD tb_status tb_render_write_cp(struct tb_render *run, uint32_t cp);
 TB_NODISCARD tb_status tb_render_printf(struct tb_render *run,
                                         const char *format, ...)

@@ -710,10 +710,7 @@ static tb_status call_join(struct tb_render *run, struct tb_span text,
 static tb_status write_times(struct tb_render *run, struct tb_span text,
                              int64_t times)
 {
-    TB_TRY(tb_render_check_times(run, text.len, times));
-    for (; times > 0; times--)
-        TB_TRY(tb_render_write(run, text));
-    return TB_OK;
+    return tb_render_repeat(run, text, times);
 }
 
 tb_status tb_text_pad(struct tb_render *run, struct tb_span text, int64_t width,
