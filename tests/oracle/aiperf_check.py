@@ -14,6 +14,7 @@ from pathlib import Path
 import harness
 
 BLOCK_SIZES = (64, 512)
+FORMS = ("mooncake", "aiperf")
 
 
 class Loader:
@@ -63,15 +64,16 @@ def problems(conversations, sessions):
                        f"became {turn.max_tokens}")
 
 
-def check_trace(options, loader, trace, block_size, folder):
+def check_trace(options, loader, trace, block_size, form, folder):
     """Rows that were accepted; None when one was not."""
     kind = "telemetry" if ".jsonl" in trace.name else "nat"
-    path = Path(folder, f"{trace.name}.{block_size}.jsonl")
+    path = Path(folder, f"{trace.name}.{block_size}.{form}.jsonl")
     process = harness.run(options.tracebake, [
         kind, "--input-file", trace, "--output-file", path,
-        "--block-size", block_size, "--tokenizer", harness.BUILTIN],
+        "--block-size", block_size, "--tokenizer", harness.BUILTIN,
+        "--for", form],
         check=False)
-    label = f"{trace.name}, block size {block_size}"
+    label = f"{trace.name}, block size {block_size}, for {form}"
     if not path.exists() and process.returncode == 1:
         print(f"  {label}: no rows")
         return 0
@@ -98,8 +100,10 @@ def job():
     loader = Loader(options.tokenizers)
     traces = sorted(harness.DATA.glob("*.json*.gz"))
     with tempfile.TemporaryDirectory() as folder:
-        results = [check_trace(options, loader, trace, block_size, folder)
-                   for trace in traces for block_size in BLOCK_SIZES]
+        results = [
+            check_trace(options, loader, trace, block_size, form, folder)
+            for trace in traces for block_size in BLOCK_SIZES
+            for form in FORMS]
     refused = results.count(None)
     rows = sum(result or 0 for result in results)
     print(f"aiperf: {len(results) - refused} of {len(results)} files "
