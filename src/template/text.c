@@ -118,7 +118,8 @@ size_t tb_text_find_last(struct tb_span text, struct tb_span part)
     if (part.len > text.len)
         return SIZE_MAX;
     for (size_t at = text.len - part.len + 1; at-- > 0;) {
-        if (part.len == 0 || memcmp(text.ptr + at, part.ptr, part.len) == 0)
+        if (part.len == 0 || (text.ptr[at] == part.ptr[0] &&
+                              memcmp(text.ptr + at, part.ptr, part.len) == 0))
             return at;
     }
     return SIZE_MAX;
