@@ -30,7 +30,8 @@ void *tb_arena_alloc(struct tb_arena *arena, size_t size);
  * what was given out last. */
 void tb_arena_trim(struct tb_arena *arena, void *last, size_t size);
 
-/* As tb_arena_alloc for `count` objects of `size` bytes, zeroed; NULL on overflow. */
+/* As tb_arena_alloc for `count` objects of `size` bytes, zeroed; NULL on
+ * overflow. */
 void *tb_arena_zeroed(struct tb_arena *arena, size_t count, size_t size);
 
 #define TB_ARENA_NEW(arena, type, count)                                       \

@@ -355,3 +355,26 @@ void tb_input_close(struct tb_input *input)
     tb_memory_free(input->hash_memory);
     tb_memory_free(input);
 }
+
+tb_status tb_input_read_all(const char *path, struct tb_buffer *content,
+                            struct tb_error *error)
+{
+    enum { STEP_LEN = 1 << 20 };
+    struct tb_input *input;
+    TB_TRY(tb_input_open(path, &input, error));
+    tb_status status = TB_OK;
+    for (size_t len = 1; status == TB_OK && len > 0;) {
+        status = tb_buffer_reserve(content, STEP_LEN);
+        if (status != TB_OK) {
+            tb_fail(error, status, "cannot hold the file");
+            break;
+        }
+        status = tb_input_read(input, content->ptr + content->len, STEP_LEN,
+                               &len, error);
+        content->len += len;
+    }
+    if (status != TB_OK)
+        tb_error_set_path(error, path);
+    tb_input_close(input);
+    return status;
+}

@@ -8,6 +8,7 @@
 #ifndef TB_INPUT_H
 #define TB_INPUT_H
 
+#include "buffer.h"
 #include "status.h"
 
 struct tb_input; /* one thread at a time, but for tb_input_read_at */
@@ -20,6 +21,11 @@ TB_NODISCARD tb_status tb_input_open(const char *path, struct tb_input **input,
 TB_NODISCARD tb_status tb_input_read(struct tb_input *input, uint8_t *bytes,
                                      size_t size, size_t *len,
                                      struct tb_error *error);
+
+/* Appends all of the file `path` to `content`, up to its cap. */
+TB_NODISCARD tb_status tb_input_read_all(const char *path,
+                                         struct tb_buffer *content,
+                                         struct tb_error *error);
 
 /* When a signal arrives while bytes are waited for, asks `is_stopping`; true
  * ends the read with TB_ERR_INTERRUPTED. NULL: waits on. */

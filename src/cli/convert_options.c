@@ -88,17 +88,17 @@ enum {
            consumer, \
         "Set what follows to what that consumer needs, and print the command " \
         "that replays the rows. aiperf: --rows delta --endpoint chat --delay " \
-        "recorded --timestamps session, and each row asks the server for just the " \
-        "recorded length. mooncake: the defaults."), \
+        "recorded --timestamps session, and each row asks the server for " \
+        "just the recorded length. mooncake: the defaults."), \
     CHOICE("rows", "whole|delta", "whole", rows, \
         "What a row holds: the whole prompt, history included, or only what " \
-        "the turn adds to the conversation. With delta, a call that continues " \
-        "none before it begins a session of its own (conv_3.2), and names the " \
-        "one it belongs to as parent_session_id."), \
+        "the turn adds to the conversation. With delta, a call that " \
+        "continues none before it begins a session of its own (conv_3.2), " \
+        "and names the one it belongs to as parent_session_id."), \
     CHOICE("endpoint", "completions|chat", "completions, for aiperf chat", \
            endpoint, \
-        "What the replay will call. A chat endpoint puts the model's template " \
-        "around each row and each live answer; rows are shorter by what the " \
+        "What the replay will call. A chat endpoint puts the model's " \
+        "template around each row and each live answer; rows are shorter by what the " \
         "template beside the tokenizer adds, so that the server's count is " \
         "the recorded one."), \
     TEXT("delay", "none|recorded|MS", "none", delay, \

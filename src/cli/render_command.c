@@ -8,15 +8,11 @@
 #include "command.h"
 #include "json_reader.h"
 #include "json_writer.h"
-#include "line_reader.h"
+#include "line_job.h"
 #include "message.h"
-#include "output.h"
 #include "tokenizer.h"
 
-enum {
-    FLUSH_LEN = 1 << 18, // bytes of output that are written at once
-    SPECIAL_MAX = 2 * TB_CHAT_TEMPLATE_MAX_SPECIAL
-};
+enum { SPECIAL_MAX = 2 * TB_CHAT_TEMPLATE_MAX_SPECIAL };
 
 #define TEMPLATE_MAX_LEN ((size_t)64 << 20)
 #define NOW_MAX UINT64_C(253402300799) // the last second of the year 9999
@@ -82,36 +78,12 @@ struct job {
     size_t special_count;
     struct tb_span kwargs;
     double now_s;
-    struct tb_input *input;
-    struct tb_output *output;
-    struct tb_line_reader lines;
     struct tb_arena arena; // of one line
     struct tb_buffer prompt;
-    struct tb_buffer text; // output that is not written yet
     uint64_t refused_count;
 };
 
 /* ---- the template ----------------------------------------------------- */
-
-static tb_status read_all(const char *path, struct tb_buffer *content,
-                          struct tb_error *error)
-{
-    struct tb_input *input;
-    TB_TRY(tb_input_open(path, &input, error));
-    tb_status status = TB_OK;
-    for (size_t len = 1; status == TB_OK && len > 0;) {
-        status = tb_buffer_reserve(content, 1 << 16);
-        if (status != TB_OK) {
-            tb_fail(error, status, "template too long");
-            break;
-        }
-        status = tb_input_read(input, content->ptr + content->len, 1 << 16,
-                               &len, error);
-        content->len += status == TB_OK ? len : 0;
-    }
-    tb_input_close(input);
-    return status;
-}
 
 static tb_status compile(struct tb_span source, const char *path,
                          struct tb_chat_template **chat_template,
@@ -127,7 +99,7 @@ static tb_status compile_file(struct job *job, const char *path,
                               struct tb_error *error)
 {
     struct tb_buffer source = TB_BUFFER(TEMPLATE_MAX_LEN);
-    tb_status status = read_all(path, &source, error);
+    tb_status status = tb_input_read_all(path, &source, error);
     if (status == TB_OK)
         status = compile(tb_buffer_span(&source), path, &job->plain, error);
     tb_buffer_release(&source);
@@ -274,23 +246,25 @@ static bool is_refusal(tb_status status)
            status == TB_ERR_LIMIT;
 }
 
-static tb_status append_null(struct job *job, const struct tb_error *error)
+static tb_status append_null(struct job *job, struct tb_line_job *lines,
+                             const struct tb_error *error)
 {
     job->refused_count++;
-    tb_message_line("line %llu: %s", (unsigned long long)job->lines.line,
+    tb_message_line("line %llu: %s", (unsigned long long)lines->lines.line,
                     error->message);
-    return tb_buffer_append(&job->text, TB_SPAN("null\n"));
+    return tb_buffer_append(&lines->text, TB_SPAN("null\n"));
 }
 
-static tb_status append_prompt(struct job *job)
+static tb_status append_prompt(const struct job *job, struct tb_buffer *text)
 {
-    TB_TRY(tb_json_write_string(&job->text, tb_buffer_span(&job->prompt)));
-    return tb_buffer_append_byte(&job->text, '\n');
+    TB_TRY(tb_json_write_string(text, tb_buffer_span(&job->prompt)));
+    return tb_buffer_append_byte(text, '\n');
 }
 
-static tb_status render_line(struct job *job, struct tb_span line,
-                             struct tb_error *error)
+static tb_status render_line(void *context, struct tb_line_job *lines,
+                             struct tb_span line, struct tb_error *error)
 {
+    struct job *job = context;
     struct tb_json_reader reader;
     struct tb_chat_input input = {.special = job->special,
                                   .special_count = job->special_count,
@@ -298,7 +272,8 @@ static tb_status render_line(struct job *job, struct tb_span line,
                                   .now_s = job->now_s};
     tb_arena_reset(&job->arena);
     tb_buffer_clear(&job->prompt);
-    tb_json_reader_init_span(&reader, line, job->lines.offset, job->lines.line);
+    tb_json_reader_init_span(&reader, line, lines->lines.offset,
+                             lines->lines.line);
     tb_status status = read_request(&reader, &input);
     if (status != TB_OK) {
         *error = reader.error;
@@ -307,46 +282,12 @@ static tb_status render_line(struct job *job, struct tb_span line,
     status = tb_chat_template_render(choose(job, &input), &input, &job->arena,
                                      &job->prompt, error);
     if (status == TB_OK)
-        status = append_prompt(job);
+        status = append_prompt(job, &lines->text);
     else if (is_refusal(status))
-        status = append_null(job, error);
+        status = append_null(job, lines, error);
     else
-        error->line = job->lines.line; // a place within the line till now
+        error->line = lines->lines.line; // a place within the line till now
     return status;
-}
-
-static tb_status flush(struct job *job, struct tb_error *error)
-{
-    TB_TRY(tb_output_write(job->output, tb_buffer_span(&job->text), error));
-    tb_buffer_clear(&job->text);
-    return TB_OK;
-}
-
-static tb_status render_lines(struct job *job, struct tb_error *error)
-{
-    for (;;) {
-        struct tb_span line;
-        TB_TRY(tb_line_reader_next(&job->lines, &line, error));
-        if (!line.ptr)
-            return TB_OK;
-        TB_TRY(render_line(job, line, error));
-        if (job->text.len >= FLUSH_LEN || tb_line_reader_must_read(&job->lines))
-            TB_TRY(flush(job, error));
-    }
-}
-
-// What stands before a bad line is written, so that one sees where it stopped.
-static tb_status run_job(struct job *job, struct tb_error *error)
-{
-    tb_status status = render_lines(job, error);
-    if (status != TB_OK) {
-        tb_error_set_path(error, tb_input_path(job->input));
-        tb_status flushed =
-            status == TB_ERR_CLOSED ? TB_ERR_CLOSED : flush(job, NULL);
-        return flushed == TB_ERR_CLOSED ? flushed : status;
-    }
-    TB_TRY(flush(job, error));
-    return tb_output_commit(job->output, error);
 }
 
 /* ---- the command ------------------------------------------------------ */
@@ -354,15 +295,11 @@ static tb_status run_job(struct job *job, struct tb_error *error)
 static tb_status open_job(struct job *job, const struct arguments *arguments,
                           struct tb_error *error)
 {
-    const char *path = arguments->files.count ? arguments->files.items[0] : "-";
     job->now_s =
         arguments->now_s ? (double)arguments->now_s : (double)time(NULL);
     TB_TRY(set_kwargs(job, arguments->kwargs, error));
     TB_TRY(open_template(job, arguments, error));
-    TB_TRY(set_special(job, arguments->special, error));
-    TB_TRY(tb_input_open(path, &job->input, error));
-    job->lines = tb_line_reader_on(job->input);
-    return tb_output_open("-", &job->output, error);
+    return set_special(job, arguments->special, error);
 }
 
 static void release_job(struct job *job)
@@ -370,22 +307,18 @@ static void release_job(struct job *job)
     tb_chat_template_free(job->plain);
     tb_chat_template_free(job->with_tools);
     tb_chat_template_file_release(&job->file);
-    tb_line_reader_release(&job->lines);
-    tb_input_close(job->input);
-    tb_output_close(job->output);
     tb_arena_release(&job->arena);
     tb_buffer_release(&job->prompt);
-    tb_buffer_release(&job->text);
 }
 
 static int render(const struct arguments *arguments)
 {
-    struct job job = {.text = TB_BUFFER(SIZE_MAX),
-                      .prompt = TB_BUFFER(SIZE_MAX)};
+    struct job job = {.prompt = TB_BUFFER(SIZE_MAX)};
+    const char *path = arguments->files.count ? arguments->files.items[0] : "-";
     struct tb_error error = {0};
     tb_status status = open_job(&job, arguments, &error);
     if (status == TB_OK)
-        status = run_job(&job, &error);
+        status = tb_line_job_run(path, render_line, &job, &error);
     release_job(&job);
     if (job.refused_count > 0)
         tb_message_line("%llu lines without a prompt",

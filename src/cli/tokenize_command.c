@@ -4,15 +4,11 @@
 
 #include "command.h"
 #include "json_reader.h"
-#include "line_reader.h"
+#include "line_job.h"
 #include "message.h"
-#include "output.h"
 #include "tokenizer.h"
 
-enum {
-    FLUSH_LEN = 1 << 18, // bytes of output that are written at once
-    ID_MAX = 12          // bytes of an id with what stands between
-};
+enum { ID_MAX = 12 }; // bytes of an id with what stands between
 
 struct arguments {
     struct tb_text_list files;
@@ -49,21 +45,10 @@ static const struct tb_option_table table = {
 
 struct job {
     struct tb_encoder *encoder;
-    struct tb_input *input;
-    struct tb_output *output;
-    struct tb_line_reader lines;
     struct tb_arena arena; // of one line
     struct tb_tokens tokens;
-    struct tb_buffer text; // output that is not written yet
     uint64_t lone_surrogate_count, bad_utf8_count;
 };
-
-static tb_status flush(struct job *job, struct tb_error *error)
-{
-    TB_TRY(tb_output_write(job->output, tb_buffer_span(&job->text), error));
-    tb_buffer_clear(&job->text);
-    return TB_OK;
-}
 
 static uint8_t *put_id(uint8_t *out, tb_token id)
 {
@@ -99,12 +84,14 @@ static tb_status append_ids(struct tb_buffer *text,
     return TB_OK;
 }
 
-static tb_status read_string(struct job *job, struct tb_span line,
-                             struct tb_span *text, struct tb_error *error)
+static tb_status read_string(struct job *job,
+                             const struct tb_line_reader *lines,
+                             struct tb_span line, struct tb_span *text,
+                             struct tb_error *error)
 {
     struct tb_json_reader json;
     tb_arena_reset(&job->arena);
-    tb_json_reader_init_span(&json, line, job->lines.offset, job->lines.line);
+    tb_json_reader_init_span(&json, line, lines->offset, lines->line);
     tb_status status = tb_json_read_string(&json, &job->arena, text);
     if (status == TB_OK)
         status = tb_json_expect_end(&json);
@@ -116,68 +103,21 @@ static tb_status read_string(struct job *job, struct tb_span line,
     return status;
 }
 
-static tb_status tokenize_line(struct job *job, struct tb_span line,
-                               struct tb_error *error)
+static tb_status tokenize_line(void *context, struct tb_line_job *lines,
+                               struct tb_span line, struct tb_error *error)
 {
+    struct job *job = context;
     struct tb_span text;
-    TB_TRY(read_string(job, line, &text, error));
+    TB_TRY(read_string(job, &lines->lines, line, &text, error));
     job->tokens.count = 0;
     tb_status status = tb_encoder_encode(job->encoder, text, &job->tokens);
     if (status == TB_OK)
-        status = append_ids(&job->text, &job->tokens);
+        status = append_ids(&lines->text, &job->tokens);
     if (status == TB_OK)
         return TB_OK;
     return tb_fail(error, status, "cannot tokenize line %llu: %s",
-                   (unsigned long long)job->lines.line, tb_status_name(status));
-}
-
-// What stands before a bad line is written, so that one sees where it stopped.
-static tb_status tokenize_lines(struct job *job, struct tb_error *error)
-{
-    for (;;) {
-        struct tb_span line;
-        TB_TRY(tb_line_reader_next(&job->lines, &line, error));
-        if (!line.ptr)
-            return TB_OK;
-        TB_TRY(tokenize_line(job, line, error));
-        if (job->text.len >= FLUSH_LEN || tb_line_reader_must_read(&job->lines))
-            TB_TRY(flush(job, error));
-    }
-}
-
-static tb_status run_job(struct job *job, struct tb_error *error)
-{
-    tb_status status = tokenize_lines(job, error);
-    if (status != TB_OK) {
-        tb_error_set_path(error, tb_input_path(job->input));
-        tb_status flushed =
-            status == TB_ERR_CLOSED ? TB_ERR_CLOSED : flush(job, NULL);
-        return flushed == TB_ERR_CLOSED ? flushed : status;
-    }
-    TB_TRY(flush(job, error));
-    return tb_output_commit(job->output, error);
-}
-
-static tb_status open_job(struct job *job, const char *path,
-                          const struct tb_tokenizer *tokenizer,
-                          struct tb_error *error)
-{
-    if (tb_encoder_new(tokenizer, &job->encoder) != TB_OK)
-        return tb_fail(error, TB_ERR_MEMORY, "out of memory");
-    TB_TRY(tb_input_open(path, &job->input, error));
-    job->lines = tb_line_reader_on(job->input);
-    return tb_output_open("-", &job->output, error);
-}
-
-static void release_job(struct job *job)
-{
-    tb_encoder_free(job->encoder);
-    tb_line_reader_release(&job->lines);
-    tb_input_close(job->input);
-    tb_output_close(job->output);
-    tb_arena_release(&job->arena);
-    tb_tokens_release(&job->tokens);
-    tb_buffer_release(&job->text);
+                   (unsigned long long)lines->lines.line,
+                   tb_status_name(status));
 }
 
 static void print_replaced(uint64_t count, const char *what)
@@ -189,23 +129,26 @@ static void print_replaced(uint64_t count, const char *what)
 
 static int tokenize(const struct arguments *arguments)
 {
-    struct job job = {.text = TB_BUFFER(SIZE_MAX)};
+    struct job job = {0};
     struct tb_tokenizer *tokenizer = NULL;
     struct tb_error error = {0};
     const char *path = arguments->files.count ? arguments->files.items[0] : "-";
     tb_status status =
         tb_tokenizer_open(arguments->tokenizer, &tokenizer, &error);
     if (status == TB_OK)
-        status = open_job(&job, path, tokenizer, &error);
+        status = tb_encoder_new(tokenizer, &job.encoder);
     if (status == TB_OK)
-        status = run_job(&job, &error);
-    release_job(&job);
+        status = tb_line_job_run(path, tokenize_line, &job, &error);
+    tb_encoder_free(job.encoder);
+    tb_arena_release(&job.arena);
+    tb_tokens_release(&job.tokens);
     tb_tokenizer_free(tokenizer);
     print_replaced(job.lone_surrogate_count, "half surrogate pair");
     print_replaced(job.bad_utf8_count, "broken UTF-8 sequence");
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return TB_EXIT_DONE;
-    error.status = status;
+    if (error.status != status)
+        tb_fail(&error, status, "cannot tokenize: %s", tb_status_name(status));
     tb_message_error(&error);
     return TB_EXIT_FAILED;
 }

@@ -104,12 +104,14 @@ static tb_status take_tokens(struct tb_batch *batch,
     return TB_OK;
 }
 
+// Does the text of this call speak of its tools?
 static bool is_using_tools(const struct tb_batch_worker *worker,
-                           tb_prompt_kind kind)
+                           const struct tb_call *call, tb_prompt_kind kind)
 {
     return kind == TB_PROMPT_RENDERED &&
-           tb_chat_template_mentions(worker->maker.rule->chat_template,
-                                     TB_SPAN("tools"));
+           tb_chat_template_mentions(
+               tb_prompt_rule_template(worker->maker.rule, call),
+               TB_SPAN("tools"));
 }
 
 static tb_status encode_prompt(struct tb_batch *batch,
@@ -126,7 +128,7 @@ static tb_status encode_prompt(struct tb_batch *batch,
         return tb_arena_copy(&batch->arena, tb_span_of(error->message),
                              &prompt->refusal);
     prompt->has_unused_tools =
-        call->tools.len > 0 && !is_using_tools(worker, prompt->kind);
+        call->tools.len > 0 && !is_using_tools(worker, call, prompt->kind);
     prompt->is_empty_text = worker->text.len == 0;
     prompt->lone_surrogate_count = event->part.call.lone_surrogate_count;
     uint64_t tag = event->session_number << 32 | (event->number & UINT32_MAX);

@@ -51,7 +51,7 @@ struct run {
     struct tb_tokenizer *tokenizer;
     struct tb_prompt_rule rule;
     struct tb_chat_template_file template_file; /* beside the tokenizer */
-    struct tb_chat_template *chat_template;
+    struct tb_chat_template *chat_template, *tool_template;
     struct tb_endpoint endpoint;
     struct tb_arena scratch;
     struct tb_pipeline *pipeline;
@@ -165,39 +165,50 @@ static tb_status take_batch(void *context, struct tb_batch *batch,
 /* ---- the tokenizer
  * ---------------------------------------------------------------- */
 
-/* The template that lies beside the tokenizer. One that this program cannot
- * compile is a failure only for who insists on it: the others are told. */
+/* Compiles a template. One that this program cannot compile is a failure only
+ * for who insists on it; everybody else is told, and has joined contents. */
+static tb_status compile_template(struct run *run, struct tb_span source,
+                                  struct tb_chat_template **chat_template,
+                                  struct tb_error *error)
+{
+    struct tb_error why = {0};
+    bool is_needed = run->options->prompt == TB_PROMPT_TEXT_TEMPLATE;
+    if (!source.ptr)
+        return TB_OK;
+    tb_status status = tb_chat_template_compile(source, chat_template, &why);
+    if (status == TB_OK)
+        return TB_OK;
+    if (is_needed || status == TB_ERR_MEMORY) {
+        if (error)
+            *error = why;
+        return status;
+    }
+    tb_stats_add_message(run->stats, &why);
+    return TB_OK;
+}
+
+// The template that lies beside the tokenizer, if it is wanted.
 static tb_status load_template(struct run *run, struct tb_error *error)
 {
     const struct tb_convert_options *options = run->options;
     const char *origin = tb_tokenizer_origin(run->tokenizer);
-    bool is_needed = options->prompt == TB_PROMPT_TEXT_TEMPLATE;
+    struct tb_chat_template_file *file = &run->template_file;
     run->rule = (struct tb_prompt_rule){.dialect = options->dialect,
                                         .is_compat = options->is_compat};
     if (options->is_compat || options->prompt == TB_PROMPT_TEXT_JOIN)
         return TB_OK;
     if (strcmp(origin, "built in") != 0)
-        TB_TRY(tb_chat_template_file_read(origin, &run->template_file, error));
-    const struct tb_chat_template_file *file = &run->template_file;
-    struct tb_span source =
-        file->tool_source.ptr ? file->tool_source : file->source;
-    if (!source.ptr)
-        return is_needed ? tb_fail(error, TB_ERR_NOT_FOUND,
-                                   "tokenizer '%.200s' has no chat template",
-                                   run->tokenizer_name)
-                         : TB_OK;
-    struct tb_error why = {0};
-    tb_status status =
-        tb_chat_template_compile(source, &run->chat_template, &why);
-    if (status != TB_OK && (is_needed || status == TB_ERR_MEMORY)) {
-        if (error)
-            *error = why;
-        return status;
-    }
-    if (status != TB_OK)
-        tb_stats_add_message(run->stats, &why);
+        TB_TRY(tb_chat_template_file_read(origin, file, error));
+    TB_TRY(compile_template(run, file->source, &run->chat_template, error));
+    TB_TRY(
+        compile_template(run, file->tool_source, &run->tool_template, error));
+    if (!run->chat_template && options->prompt == TB_PROMPT_TEXT_TEMPLATE)
+        return tb_fail(error, TB_ERR_NOT_FOUND,
+                       "tokenizer '%.200s' has no chat template",
+                       run->tokenizer_name);
     run->rule.chat_template = run->chat_template;
-    run->rule.takes_parts = tb_chat_template_takes_parts(source);
+    run->rule.tool_template = run->tool_template;
+    run->rule.takes_parts = tb_chat_template_takes_parts(file->source);
     run->rule.special = file->special;
     run->rule.special_count = file->special_count;
     return TB_OK;
@@ -615,6 +626,7 @@ static void tear_down(struct run *run)
     tb_output_close(run->output);
     tb_tokenizer_free(run->tokenizer);
     tb_chat_template_free(run->chat_template);
+    tb_chat_template_free(run->tool_template);
     tb_chat_template_file_release(&run->template_file);
     tb_session_release(&run->session);
     tb_prompt_store_release(&run->prompts);

@@ -19,6 +19,14 @@ void tb_prompt_maker_release(struct tb_prompt_maker *maker)
     tb_arena_release(&maker->arena);
 }
 
+const struct tb_chat_template *
+tb_prompt_rule_template(const struct tb_prompt_rule *rule,
+                        const struct tb_call *call)
+{
+    return call->tools.len > 0 && rule->tool_template ? rule->tool_template
+                                                      : rule->chat_template;
+}
+
 static tb_status render(struct tb_prompt_maker *maker,
                         const struct tb_call *call, struct tb_buffer *text,
                         struct tb_error *error)
@@ -33,8 +41,8 @@ static tb_status render(struct tb_prompt_maker *maker,
         .now_s = isfinite(call->start_s) ? call->start_s : 0,
     };
     tb_arena_reset(&maker->arena);
-    return tb_chat_template_render(rule->chat_template, &input, &maker->arena,
-                                   text, error);
+    return tb_chat_template_render(tb_prompt_rule_template(rule, call), &input,
+                                   &maker->arena, text, error);
 }
 
 static bool is_refusal(tb_status status)

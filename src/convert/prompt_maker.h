@@ -12,6 +12,8 @@ struct tb_prompt_rule {
     tb_dialect_id dialect;
     bool is_compat;
     const struct tb_chat_template *chat_template; /* NULL: always joined */
+    const struct tb_chat_template *tool_template; /* for calls with tools; NULL:
+                                                     the same */
     bool takes_parts; /* the template walks through lists of parts */
     const struct tb_special_token *special;
     size_t special_count;
@@ -22,6 +24,11 @@ typedef enum tb_prompt_kind {
     TB_PROMPT_RENDERED,
     TB_PROMPT_REFUSED, /* by the template, or no messages for it: `error` */
 } tb_prompt_kind;
+
+/* The template that a call is rendered with, or NULL. */
+const struct tb_chat_template *
+tb_prompt_rule_template(const struct tb_prompt_rule *rule,
+                        const struct tb_call *call);
 
 /* One per thread. */
 struct tb_prompt_maker {

@@ -23,21 +23,10 @@ static tb_status read_file(const char *tokenizer_path, const char *name,
     tb_buffer_clear(content);
     if (len < 0 || (size_t)len >= sizeof(path))
         return TB_OK;
-    struct tb_input *input;
-    tb_status status = tb_input_open(path, &input, error);
+    tb_status status = tb_input_read_all(path, content, error);
     if (status == TB_ERR_NOT_FOUND)
         return TB_OK;
-    TB_TRY(status);
-    *found = true;
-    for (size_t got = 1; status == TB_OK && got > 0;) {
-        status = tb_buffer_reserve(content, 1 << 16);
-        if (status != TB_OK)
-            break;
-        status = tb_input_read(input, content->ptr + content->len, 1 << 16,
-                               &got, error);
-        content->len += got;
-    }
-    tb_input_close(input);
+    *found = status == TB_OK;
     return status;
 }
 

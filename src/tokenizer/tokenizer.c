@@ -79,33 +79,13 @@ uint32_t tb_tokenizer_vocab_size(const struct tb_tokenizer *tokenizer)
     return tokenizer->vocab_size;
 }
 
-static tb_status read_file(const char *path, struct tb_buffer *content,
-                           struct tb_error *error)
-{
-    struct tb_input *input;
-    TB_TRY(tb_input_open(path, &input, error));
-    tb_status status = TB_OK;
-    for (size_t len = 1; status == TB_OK && len > 0;) {
-        status = tb_buffer_reserve(content, 1 << 20);
-        if (status != TB_OK) {
-            tb_fail(error, status, "cannot hold the tokenizer's file");
-            break;
-        }
-        status = tb_input_read(input, content->ptr + content->len, 1 << 20,
-                               &len, error);
-        content->len += len;
-    }
-    tb_input_close(input);
-    return status;
-}
-
 static tb_status read_source(const char *path, struct tb_tokenizer **tokenizer,
                              struct tb_error *error)
 {
     if (!*path)
         return tb_tokenizer_builtin(tokenizer, error);
     struct tb_buffer content = TB_BUFFER(FILE_MAX_LEN);
-    tb_status status = read_file(path, &content, error);
+    tb_status status = tb_input_read_all(path, &content, error);
     if (status == TB_OK)
         status =
             tb_tokenizer_from_json(tb_buffer_span(&content), tokenizer, error);

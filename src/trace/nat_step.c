@@ -303,32 +303,9 @@ tb_status tb_nat_step_parse(struct tb_span json, uint64_t offset, uint64_t line,
     return status;
 }
 
-/* ---- model ------------------------------------------------------------ */
-
 tb_status tb_nat_step_peek_model(struct tb_span json, struct tb_arena *arena,
                                  struct tb_span *model)
 {
-    struct tb_json_reader reader;
-    struct tb_span key;
-    bool entered;
-    tb_json_reader_init_span(&reader, json, 0, 1);
-    TB_TRY(tb_json_enter_object(&reader));
-    for (;;) {
-        TB_TRY(tb_json_next_key(&reader, &key));
-        if (!key.ptr)
-            return TB_OK;
-        if (tb_span_equal(key, TB_SPAN("payload")))
-            break;
-        TB_TRY(tb_json_skip(&reader));
-    }
-    TB_TRY(tb_field_enter_object(&reader, &entered));
-    while (entered) {
-        TB_TRY(tb_json_next_key(&reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("name")))
-            return tb_field_string(&reader, arena, model);
-        TB_TRY(tb_json_skip(&reader));
-    }
-    return TB_OK;
+    return tb_field_find(json, TB_SPAN("payload"), TB_SPAN("name"), arena,
+                         model);
 }

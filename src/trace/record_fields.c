@@ -113,3 +113,33 @@ bool tb_field_is_filled(struct tb_span json, uint8_t opening)
     }
     return false;
 }
+
+// Goes on to the value of `key` in the object that was entered.
+static tb_status find_key(struct tb_json_reader *reader, struct tb_span wanted,
+                          bool *found)
+{
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        *found = key.ptr && tb_span_equal(key, wanted);
+        if (*found || !key.ptr)
+            return TB_OK;
+        TB_TRY(tb_json_skip(reader));
+    }
+}
+
+tb_status tb_field_find(struct tb_span json, struct tb_span outer,
+                        struct tb_span inner, struct tb_arena *arena,
+                        struct tb_span *text)
+{
+    struct tb_json_reader reader;
+    bool found;
+    tb_json_reader_init_span(&reader, json, 0, 1);
+    TB_TRY(tb_json_enter_object(&reader));
+    TB_TRY(find_key(&reader, outer, &found));
+    if (found)
+        TB_TRY(tb_field_enter_object(&reader, &found));
+    if (found)
+        TB_TRY(find_key(&reader, inner, &found));
+    return found ? tb_field_string(&reader, arena, text) : TB_OK;
+}

@@ -39,6 +39,13 @@ TB_NODISCARD tb_status tb_field_enter_object(struct tb_json_reader *reader,
 TB_NODISCARD tb_status tb_field_enter_array(struct tb_json_reader *reader,
                                             bool *entered);
 
+/* The string at `outer`.`inner` of the object `json`, without looking at
+ * anything else of it; `*text` stays as it is when there is none. */
+TB_NODISCARD tb_status tb_field_find(struct tb_span json, struct tb_span outer,
+                                     struct tb_span inner,
+                                     struct tb_arena *arena,
+                                     struct tb_span *text);
+
 /* Is this raw JSON a list or object with something in it? */
 bool tb_field_is_filled(struct tb_span json, uint8_t opening);
 

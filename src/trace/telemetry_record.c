@@ -285,27 +285,6 @@ tb_status tb_telemetry_record_peek_model(struct tb_span json,
                                          struct tb_arena *arena,
                                          struct tb_span *model)
 {
-    struct tb_json_reader reader;
-    struct tb_span key;
-    bool entered;
-    tb_json_reader_init_span(&reader, json, 0, 1);
-    TB_TRY(tb_json_enter_object(&reader));
-    for (;;) {
-        TB_TRY(tb_json_next_key(&reader, &key));
-        if (!key.ptr)
-            return TB_OK;
-        if (tb_span_equal(key, TB_SPAN("request_payload")))
-            break;
-        TB_TRY(tb_json_skip(&reader));
-    }
-    TB_TRY(tb_field_enter_object(&reader, &entered));
-    while (entered) {
-        TB_TRY(tb_json_next_key(&reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("model")))
-            return tb_field_string(&reader, arena, model);
-        TB_TRY(tb_json_skip(&reader));
-    }
-    return TB_OK;
+    return tb_field_find(json, TB_SPAN("request_payload"), TB_SPAN("model"),
+                         arena, model);
 }
