@@ -98,9 +98,9 @@ enum {
     CHOICE("endpoint", "completions|chat", "completions, for aiperf chat", \
            endpoint, \
         "What the replay will call. A chat endpoint puts the model's " \
-        "template around each row and each live answer; rows are shorter by what the " \
-        "template beside the tokenizer adds, so that the server's count is " \
-        "the recorded one."), \
+        "template around each row and each live answer; rows are shorter by " \
+        "what the template beside the tokenizer adds, so that the server's " \
+        "count is the recorded one."), \
     TEXT("delay", "none|recorded|MS", "none", delay, \
         "Give each row of a session but its first a delay after the answer " \
         "before: the recorded gap, or MS milliseconds."), \

@@ -122,11 +122,13 @@ static tb_status encode_prompt(struct tb_batch *batch,
     struct tb_prompt *prompt = &event->prompt;
     const struct tb_call *call = &event->part.call;
     tb_buffer_clear(&worker->text);
+    struct tb_error refusal = {0};
     TB_TRY(tb_prompt_maker_add(&worker->maker, call, &worker->text,
-                               &prompt->kind, error));
+                               &prompt->kind, &refusal, error));
+    TB_TRY(tb_arena_copy(&batch->arena, tb_span_of(refusal.message),
+                         &prompt->refusal));
     if (prompt->kind == TB_PROMPT_REFUSED)
-        return tb_arena_copy(&batch->arena, tb_span_of(error->message),
-                             &prompt->refusal);
+        return TB_OK;
     prompt->has_unused_tools =
         call->tools.len > 0 && !is_using_tools(worker, call, prompt->kind);
     prompt->is_empty_text = worker->text.len == 0;

@@ -208,6 +208,7 @@ static tb_status load_template(struct run *run, struct tb_error *error)
                        run->tokenizer_name);
     run->rule.chat_template = run->chat_template;
     run->rule.tool_template = run->tool_template;
+    run->rule.is_template_needed = options->prompt == TB_PROMPT_TEXT_TEMPLATE;
     run->rule.takes_parts = tb_chat_template_takes_parts(file->source);
     run->rule.special = file->special;
     run->rule.special_count = file->special_count;

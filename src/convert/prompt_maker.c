@@ -50,28 +50,44 @@ static bool is_refusal(tb_status status)
     return status != TB_OK && status != TB_ERR_MEMORY;
 }
 
+/* Renders the call, if it can be; else `*kind` stays joined, or says that the
+ * template refused. */
+static tb_status try_template(struct tb_prompt_maker *maker,
+                              const struct tb_call *call,
+                              struct tb_buffer *text, tb_prompt_kind *kind,
+                              struct tb_error *refusal)
+{
+    const struct tb_prompt_rule *rule = maker->rule;
+    bool has_roles = false;
+    tb_buffer_clear(&maker->messages);
+    tb_buffer_clear(&maker->tools);
+    tb_status status =
+        tb_chat_request(call, rule->takes_parts, &maker->messages,
+                        &maker->tools, &has_roles, refusal);
+    if (status == TB_OK && has_roles) {
+        status = render(maker, call, text, refusal);
+        if (status == TB_OK)
+            *kind = TB_PROMPT_RENDERED;
+    }
+    if (!is_refusal(status))
+        return status;
+    *kind =
+        rule->is_template_needed ? TB_PROMPT_REFUSED : TB_PROMPT_REFUSED_JOINED;
+    return TB_OK;
+}
+
 tb_status tb_prompt_maker_add(struct tb_prompt_maker *maker,
                               const struct tb_call *call,
                               struct tb_buffer *text, tb_prompt_kind *kind,
-                              struct tb_error *error)
+                              struct tb_error *refusal, struct tb_error *error)
 {
     const struct tb_prompt_rule *rule = maker->rule;
     tb_join_rule join =
         rule->dialect == TB_DIALECT_NAT ? TB_JOIN_NAT : TB_JOIN_TELEMETRY;
-    bool has_roles = false;
     *kind = TB_PROMPT_JOINED;
-    if (rule->chat_template && !rule->is_compat) {
-        tb_buffer_clear(&maker->messages);
-        tb_buffer_clear(&maker->tools);
-        tb_status status =
-            tb_chat_request(call, rule->takes_parts, &maker->messages,
-                            &maker->tools, &has_roles, error);
-        if (status == TB_OK && has_roles)
-            status = render(maker, call, text, error);
-        *kind = is_refusal(status) ? TB_PROMPT_REFUSED : TB_PROMPT_RENDERED;
-        if (has_roles || status != TB_OK)
-            return is_refusal(status) ? TB_OK : status;
-        *kind = TB_PROMPT_JOINED;
-    }
+    if (rule->chat_template && !rule->is_compat)
+        TB_TRY(try_template(maker, call, text, kind, refusal));
+    if (*kind == TB_PROMPT_RENDERED || *kind == TB_PROMPT_REFUSED)
+        return TB_OK;
     return tb_join_messages(call, join, rule->is_compat, text, error);
 }

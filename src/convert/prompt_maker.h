@@ -14,7 +14,8 @@ struct tb_prompt_rule {
     const struct tb_chat_template *chat_template; /* NULL: always joined */
     const struct tb_chat_template *tool_template; /* for calls with tools; NULL:
                                                      the same */
-    bool takes_parts; /* the template walks through lists of parts */
+    bool is_template_needed; /* what it refuses is not joined instead */
+    bool takes_parts;        /* the template walks through lists of parts */
     const struct tb_special_token *special;
     size_t special_count;
 };
@@ -22,7 +23,8 @@ struct tb_prompt_rule {
 typedef enum tb_prompt_kind {
     TB_PROMPT_JOINED,
     TB_PROMPT_RENDERED,
-    TB_PROMPT_REFUSED, /* by the template, or no messages for it: `error` */
+    TB_PROMPT_REFUSED,        /* by the template, and there is no text */
+    TB_PROMPT_REFUSED_JOINED, /* by the template, and joined instead */
 } tb_prompt_kind;
 
 /* The template that a call is rendered with, or NULL. */
@@ -41,12 +43,13 @@ struct tb_prompt_maker tb_prompt_maker_make(const struct tb_prompt_rule *rule);
 void tb_prompt_maker_release(struct tb_prompt_maker *maker);
 
 /* Appends the text of `call` to `text`. A refusal is no failure: `*kind` says
- * so, and `error` why. TB_ERR_SYNTAX, TB_ERR_TYPE, TB_ERR_CUT for what cannot
- * be joined; TB_ERR_MEMORY, TB_ERR_LIMIT. */
+ * so, and `refusal`, which must not be NULL, why. TB_ERR_SYNTAX, TB_ERR_TYPE,
+ * TB_ERR_CUT for what cannot be joined; TB_ERR_MEMORY, TB_ERR_LIMIT. */
 TB_NODISCARD tb_status tb_prompt_maker_add(struct tb_prompt_maker *maker,
                                            const struct tb_call *call,
                                            struct tb_buffer *text,
                                            tb_prompt_kind *kind,
+                                           struct tb_error *refusal,
                                            struct tb_error *error);
 
 #endif

@@ -115,6 +115,27 @@ static tb_skip why_skipped(const struct tb_row_maker *maker,
     }
 }
 
+static void note_call(struct tb_error *note, const struct tb_call *call,
+                      const struct current *current)
+{
+    note->line = call->line;
+    note->offset = call->offset;
+    tb_error_set_path(note, current->path);
+}
+
+// A row all the same, of joined contents.
+static void note_refusal(struct tb_row_maker *maker, const struct tb_call *call,
+                         const struct current *current, struct tb_span refusal)
+{
+    struct tb_error note = {0};
+    tb_fail(&note, TB_ERR_VALUE,
+            "contents joined, since the chat template refuses them: %.*s",
+            (int)refusal.len, (const char *)refusal.ptr);
+    note_call(&note, call, current);
+    maker->stats->refused_count++;
+    tb_stats_add_message(maker->stats, &note);
+}
+
 // What the template said, behind what we say.
 static void add_refusal(struct tb_error *note, struct tb_span refusal)
 {
@@ -133,9 +154,7 @@ static void note_skip(struct tb_row_maker *maker, tb_skip skip,
     if (skip == TB_SKIP_REFUSED)
         add_refusal(&note,
                     current->prompts->prompts[call->prompt_number].refusal);
-    note.line = call->line;
-    note.offset = call->offset;
-    tb_error_set_path(&note, current->path);
+    note_call(&note, call, current);
     tb_stats_add_skip(maker->stats, skip, &note);
 }
 
@@ -362,6 +381,8 @@ static tb_status make_row(struct tb_row_maker *maker, struct current *current,
     const struct tb_prompt *prompt =
         &current->prompts->prompts[call->prompt_number];
     maker->stats->rendered_count += prompt->kind == TB_PROMPT_RENDERED;
+    if (prompt->kind == TB_PROMPT_REFUSED_JOINED)
+        note_refusal(maker, call, current, prompt->refusal);
     maker->stats->unused_tools_count += prompt->has_unused_tools;
     figures.session_id = row.session_id;
     figures.input_length = row.input_length;

@@ -273,7 +273,9 @@ static void put_prompts(struct page *page, const struct tb_stats *stats)
                   counted(rendered, "row").text);
     if (joined > 0)
         put_entry(page, rendered > 0 ? "" : "prompts",
-                  "%s of joined contents, without a chat template",
+                  stats->refused_count > 0
+                      ? "%s of joined contents, which the template refuses"
+                      : "%s of joined contents, without a chat template",
                   counted(joined, "row").text);
     if (stats->unused_tools_count > 0 && rendered > 0)
         put_entry(page, "warning",

@@ -87,6 +87,7 @@ struct tb_stats {
     uint64_t call_count; /* the caller counts: rows + skipped at the end */
     uint64_t skipped[TB_SKIP_COUNT];
     uint64_t rendered_count;     /* rows whose text is the chat template's */
+    uint64_t refused_count;      /* rows joined: the template refused them */
     uint64_t unused_tools_count; /* rows whose tools are not in their text */
     uint64_t branch_count;  /* calls that began a conversation of their own */
     uint64_t overlap_count; /* calls that began before one before had ended */
