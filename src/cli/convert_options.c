@@ -323,6 +323,7 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
         options->lengths =
             arguments->lengths == 0 ? TB_LENGTHS_USAGE : TB_LENGTHS_TOKENS;
     options->prompt = (tb_prompt_text)arguments->prompt;
+    options->is_for_aiperf = arguments->consumer == TB_ARG_FOR_AIPERF;
     TB_TRY(apply_form(arguments, &options->form, error));
     return check_compat(arguments, &options->form, error);
 }

@@ -46,8 +46,10 @@ struct run {
     uint64_t bytes_done, bytes_total; /* of inputs before the current one */
     struct tb_batch *batch;           /* being filled */
     uint64_t session_number, record_number;
+    struct tb_buffer prefixed_name; /* of the current session */
     /* choosing a tokenizer */
     const char *tokenizer_name;
+    char model[128]; /* the first that is recorded */
     struct tb_tokenizer *tokenizer;
     struct tb_prompt_rule rule;
     struct tb_chat_template_file template_file; /* beside the tokenizer */
@@ -178,6 +180,10 @@ static tb_status compile_template(struct run *run, struct tb_span source,
     tb_status status = tb_chat_template_compile(source, chat_template, &why);
     if (status == TB_OK)
         return TB_OK;
+    char place[128];
+    (void)snprintf(place, sizeof(place), "chat template of %.100s",
+                   run->tokenizer_name);
+    tb_error_set_path(&why, place);
     if (is_needed || status == TB_ERR_MEMORY) {
         if (error)
             *error = why;
@@ -220,7 +226,15 @@ static tb_status start_workers(struct run *run, struct tb_error *error)
     struct tb_stats *stats = run->stats;
     (void)snprintf(stats->tokenizer, sizeof(stats->tokenizer), "%.255s",
                    run->tokenizer_name);
-    TB_TRY(tb_tokenizer_open(run->tokenizer_name, &run->tokenizer, error));
+    tb_status status =
+        tb_tokenizer_open(run->tokenizer_name, &run->tokenizer, error);
+    if (status == TB_ERR_NOT_FOUND && stats->tokenizer_reason[0])
+        return tb_fail(error, status,
+                       "no --tokenizer given, and %s (%.90s) is not in the "
+                       "Hugging Face cache: give a tokenizer.json, its folder, "
+                       "or builtin",
+                       run->tokenizer_name, stats->tokenizer_reason);
+    TB_TRY(status);
     (void)snprintf(stats->tokenizer_origin, sizeof(stats->tokenizer_origin),
                    "%.255s", tb_tokenizer_origin(run->tokenizer));
     (void)snprintf(stats->tokenizer_fingerprint,
@@ -251,8 +265,10 @@ static tb_status use_default(struct run *run, struct tb_error *error)
     } else {
         run->tokenizer_name = TB_DEFAULT_NAT_TOKENIZER;
         give_reason(run,
-                    "the default: no model of the first requests is known%.*s",
-                    TB_SPAN(""));
+                    run->model[0]
+                        ? "the default, since model '%.*s' is not known"
+                        : "the default, since no model is recorded%.*s",
+                    tb_span_of(run->model));
     }
     return start_workers(run, error);
 }
@@ -267,6 +283,10 @@ static tb_status look_for_model(struct run *run,
     if (tb_trace_peek_model(run->options->dialect, event->json, &run->scratch,
                             &model) != TB_OK)
         return TB_OK; // a broken record is told of when it is parsed
+    if (model.len > 0 && !run->model[0])
+        (void)snprintf(run->model, sizeof(run->model), "%.*s",
+                       (int)(model.len < 100 ? model.len : 100),
+                       (const char *)model.ptr);
     run->tokenizer_name = tb_tokenizer_of_model(model);
     if (!run->tokenizer_name)
         return TB_OK;
@@ -351,21 +371,32 @@ static bool has_prefix(const struct tb_convert_options *options)
             options->input_count > 1);
 }
 
+// How many inputs before the current one have the same stem.
+static unsigned earlier_namesakes(const struct run *run, struct tb_span stem)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < run->input_number; i++)
+        count +=
+            tb_span_equal(tb_input_name_stem(run->options->inputs[i]), stem);
+    return count;
+}
+
+/* STEM/NAME, or STEM#2/NAME for the second input with this stem: profilers
+ * call all their files the same. */
 static tb_status prefix_name(struct run *run, const struct tb_input *input,
                              struct tb_trace_event *event)
 {
     if (!has_prefix(run->options))
         return TB_OK;
     struct tb_span stem = tb_input_name_stem(tb_input_path(input));
-    size_t len = stem.len + 1 + event->name.len;
-    tb_arena_reset(&run->scratch);
-    uint8_t *name = tb_arena_alloc(&run->scratch, len);
-    if (!name)
-        return TB_ERR_MEMORY;
-    memcpy(name, stem.ptr, stem.len);
-    name[stem.len] = '/';
-    memcpy(name + stem.len + 1, event->name.ptr, event->name.len);
-    event->name = (struct tb_span){name, len};
+    unsigned namesakes = earlier_namesakes(run, stem);
+    tb_buffer_clear(&run->prefixed_name);
+    TB_TRY(tb_buffer_append(&run->prefixed_name, stem));
+    if (namesakes > 0)
+        TB_TRY(tb_buffer_printf(&run->prefixed_name, "#%u", namesakes + 1));
+    TB_TRY(tb_buffer_append_byte(&run->prefixed_name, '/'));
+    TB_TRY(tb_buffer_append(&run->prefixed_name, event->name));
+    event->name = tb_buffer_span(&run->prefixed_name);
     return TB_OK;
 }
 
@@ -568,8 +599,12 @@ static tb_status check_result(const struct run *run, struct tb_error *error)
                        "%s, and --strict does not allow that",
                        what_was_lost(run->stats));
     if (stats->row_count == 0 && !run->options->is_compat)
-        return tb_fail(error, TB_ERR_EMPTY, "no rows: %llu calls, none usable",
-                       (unsigned long long)stats->call_count);
+        return stats->call_count == 0
+                   ? tb_fail(error, TB_ERR_EMPTY,
+                             "no rows: there is no model call in the input")
+                   : tb_fail(error, TB_ERR_EMPTY,
+                             "no rows: %llu calls, none usable",
+                             (unsigned long long)stats->call_count);
     return TB_OK;
 }
 
@@ -632,6 +667,7 @@ static void tear_down(struct run *run)
     tb_session_release(&run->session);
     tb_prompt_store_release(&run->prompts);
     tb_buffer_release(&run->session_name);
+    tb_buffer_release(&run->prefixed_name);
     tb_arena_release(&run->scratch);
     tb_memory_free(run->inputs);
     tb_memory_free(run->fingerprints);
@@ -647,6 +683,7 @@ tb_status tb_convert(const struct tb_convert_options *options,
         .stats = stats,
         .tokenizer_name = options->tokenizer,
         .session_name = TB_BUFFER(SIZE_MAX / 2),
+        .prefixed_name = TB_BUFFER(SIZE_MAX / 2),
     };
     run.block_size = options->block_size;
     if (run.block_size == 0)
@@ -654,6 +691,8 @@ tb_status tb_convert(const struct tb_convert_options *options,
     stats->block_size = run.block_size;
     stats->is_compat = options->is_compat;
     stats->is_delta = options->form.rows == TB_ROWS_DELTA;
+    stats->is_for_chat = options->form.endpoint == TB_ENDPOINT_CHAT;
+    stats->is_for_aiperf = options->is_for_aiperf;
     stats->is_telemetry = options->dialect == TB_DIALECT_TELEMETRY;
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     tb_status status = convert(&run, error);

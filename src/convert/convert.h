@@ -96,6 +96,7 @@ struct tb_convert_options {
     bool (*on_progress)(void *context,
                         const struct tb_convert_progress *progress);
     void *context;
+    bool is_for_aiperf;  /* the summary ends with the command for it */
     const char *version; /* of the program, for the meta file */
     const char *command; /* how the run was asked for, for the meta file */
 };

@@ -359,26 +359,55 @@ static void put_replay_note(struct page *page, const struct tb_stats *stats)
     if (stats->is_delta && stats->branch_count > 0)
         put_entry(page, "sessions",
                   "%" PRIu64 " calls continue none before them (another agent, "
-                  "a retry, calls at the same time): sessions of their own",
+                  "a retry, calls at the same time), or have nothing left to "
+                  "send: sessions of their own",
                   stats->branch_count);
-    if (stats->is_delta)
-        put_entry(page, "replay",
-                  "aiperf profile --model MODEL --url URL --endpoint-type chat "
-                  "--streaming --input-file %s --custom-dataset-type "
-                  "mooncake_trace --isl-block-size %u --num-conversations %u "
-                  "--tokenizer %s",
-                  stats->output_path, stats->block_size, stats->sessions.count,
-                  stats->tokenizer);
     if (stats->is_endpoint_unknown)
         put_entry(page, "note",
                   "the tokenizer has no chat template, so what the server's "
                   "template adds to each row is not taken off: it will count "
                   "more than was recorded");
-    else if (!stats->is_delta && stats->row_count > stats->sessions.count)
+    bool has_turns = stats->row_count > stats->sessions.count;
+    if (!stats->is_delta && has_turns)
         put_entry(page, "note",
                   "each row is a whole prompt; aiperf reads the rows of one "
                   "session as increments, and these would arrive longer than "
-                  "recorded: for aiperf use --for aiperf");
+                  "recorded: for aiperf use %s",
+                  stats->is_for_aiperf ? "--rows delta" : "--for aiperf");
+}
+
+// `text` as a word of a shell.
+static void put_word(struct page *page, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=./:,@%";
+    if (*text && text[strspn(text, plain)] == '\0') {
+        put(page, "%s", text);
+        return;
+    }
+    put(page, "'");
+    for (; *text; text++)
+        put(page, *text == '\'' ? "'\\''" : "%c", *text);
+    put(page, "'");
+}
+
+// The command that replays the rows, to be copied.
+static void put_command(struct page *page, const struct tb_stats *stats)
+{
+    bool has_file =
+        stats->output_path[0] && strcmp(stats->output_path, "-") != 0;
+    if (!stats->is_for_aiperf || !has_file || stats->row_count == 0)
+        return;
+    put(page, "\naiperf profile --model MODEL --url URL \\\n");
+    put(page, "    --endpoint-type %s --streaming \\\n    --input-file ",
+        stats->is_for_chat ? "chat" : "completions");
+    put_word(page, stats->output_path);
+    put(page, " --custom-dataset-type mooncake_trace \\\n");
+    put(page, "    --isl-block-size %u --num-conversations %u --tokenizer ",
+        stats->block_size, stats->sessions.count);
+    put_word(page, stats->tokenizer);
+    put(page, "\n");
 }
 
 tb_status tb_summary_text(struct tb_stats *stats, struct tb_buffer *buffer)
@@ -402,5 +431,6 @@ tb_status tb_summary_text(struct tb_stats *stats, struct tb_buffer *buffer)
     put_losses(&page, stats);
     put_settings(&page, stats);
     put_replay_note(&page, stats);
+    put_command(&page, stats);
     return page.status;
 }

@@ -101,13 +101,14 @@ struct tb_stats {
     uint64_t token_count, reused_token_count; /* encoded; taken over */
     double seconds;
     uint32_t block_size;
-    bool is_compat, is_telemetry; /* set before the first row */
-    bool is_delta;                /* rows hold what a turn adds */
-    bool is_endpoint_unknown;     /* a chat endpoint adds to rows, and nothing
-                                     tells how much */
-    char tokenizer[256];          /* as asked for, or as inferred */
-    char tokenizer_origin[256];   /* the file it came from, or "built in" */
-    char tokenizer_reason[256];   /* why, when nobody asked for it; or "" */
+    bool is_compat, is_telemetry;    /* set before the first row */
+    bool is_delta;                   /* rows hold what a turn adds */
+    bool is_for_chat, is_for_aiperf; /* what the replay calls, and who */
+    bool is_endpoint_unknown;   /* a chat endpoint adds to rows, and nothing
+                                   tells how much */
+    char tokenizer[256];        /* as asked for, or as inferred */
+    char tokenizer_origin[256]; /* the file it came from, or "built in" */
+    char tokenizer_reason[256]; /* why, when nobody asked for it; or "" */
     char tokenizer_fingerprint[33];
     char output_path[256]; /* where the rows went */
     /* the first things that went wrong, in words */

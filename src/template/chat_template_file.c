@@ -123,7 +123,7 @@ static bool is_special_name(struct tb_span key)
     return false;
 }
 
-static tb_status read_config(struct tb_span json,
+static tb_status read_config(const char *tokenizer_path, struct tb_span json,
                              struct tb_chat_template_file *file,
                              struct tb_error *error)
 {
@@ -142,8 +142,13 @@ static tb_status read_config(struct tb_span json,
         else
             status = tb_json_skip(&reader);
     }
-    if (status != TB_OK && error)
+    if (status != TB_OK && error) {
+        char place[256];
+        (void)snprintf(place, sizeof(place), "configuration beside %.200s",
+                       tokenizer_path);
         *error = reader.error;
+        tb_error_set_path(error, place);
+    }
     return status;
 }
 
@@ -155,7 +160,8 @@ static tb_status read_all(const char *tokenizer_path,
     TB_TRY(read_file(tokenizer_path, "tokenizer_config.json", content, &found,
                      error));
     if (found)
-        TB_TRY(read_config(tb_buffer_span(content), file, error));
+        TB_TRY(
+            read_config(tokenizer_path, tb_buffer_span(content), file, error));
     TB_TRY(read_file(tokenizer_path, "chat_template.jinja", content, &found,
                      error));
     if (found)
@@ -165,7 +171,9 @@ static tb_status read_all(const char *tokenizer_path,
         return TB_OK;
     TB_TRY(read_file(tokenizer_path, "chat_template.json", content, &found,
                      error));
-    return found ? read_config(tb_buffer_span(content), file, error) : TB_OK;
+    return found ? read_config(tokenizer_path, tb_buffer_span(content), file,
+                               error)
+                 : TB_OK;
 }
 
 tb_status tb_chat_template_file_read(const char *tokenizer_path,

@@ -494,7 +494,7 @@ static tb_status read_call(struct telemetry *t, const char **refusal)
 static tb_status read_event(struct telemetry *t, tb_json_type type,
                             struct tb_trace_event *event, bool *is_event)
 {
-    const char *refusal = "an event is no object";
+    const char *refusal = "an event is no object; a profiler trace is for 'tracebake nat'";
     uint64_t offset = tb_json_offset(&t->reader);
     uint64_t line = tb_json_line(&t->reader);
     t->counts.record_count++;
