@@ -122,6 +122,8 @@ static void note_loss(struct run *run, const struct tb_batch_event *event)
 {
     bool is_told = event->loss == TB_LOSS_CUT && run->has_lost_session;
     run->stats->lost_record_count += !is_told;
+    if (is_told)
+        run->has_lost_session = false;
     if (event->error)
         tb_stats_add_message(run->stats, event->error);
 }
@@ -305,8 +307,12 @@ static tb_status choose_tokenizer(struct run *run,
     if (run->options->dialect == TB_DIALECT_TELEMETRY)
         return use_default(run, error);
     if (event->kind == TB_TRACE_RECORD)
-        return look_for_model(run, event, error);
-    bool is_over = run->session_number > MODEL_SESSIONS ||
+        TB_TRY(look_for_model(run, event, error));
+    if (tb_pipeline_is_started(run->pipeline))
+        return TB_OK;
+    // The session that begins here is not counted yet.
+    bool is_over = (event->kind == TB_TRACE_SESSION &&
+                    run->session_number >= MODEL_SESSIONS) ||
                    tb_pipeline_waiting_len(run->pipeline) > WAITING_MAX_LEN;
     return is_over ? use_default(run, error) : TB_OK;
 }
@@ -438,6 +444,7 @@ static tb_status read_trace(struct run *run, struct tb_input *input,
         status = tb_trace_next(reader, &event, error);
         if (status != TB_OK || event.kind == TB_TRACE_END)
             break;
+        tb_row_maker_set_origin(run->maker, tb_trace_counts(reader).first_s);
         status = read_event(run, input, &event, error);
     }
     struct tb_trace_counts counts = tb_trace_counts(reader);
@@ -459,7 +466,6 @@ static tb_status read_input(struct run *run, const char *path,
     run->bytes_total = run->bytes_done + tb_input_bytes_total(input);
     if (run->options->input_count > 1)
         run->bytes_total = 0; // the others' sizes are not known yet
-    run->has_lost_session = false;
     tb_status status = read_trace(run, input, error);
     if (status != TB_OK && status != TB_ERR_INTERRUPTED &&
         status != TB_ERR_CLOSED && status != TB_ERR_NOT_FOUND &&

@@ -59,6 +59,12 @@ tb_status tb_row_maker_new(const struct tb_row_options *options,
     return TB_OK;
 }
 
+void tb_row_maker_set_origin(struct tb_row_maker *maker, double origin_s)
+{
+    if (isnan(maker->origin_s))
+        maker->origin_s = origin_s;
+}
+
 void tb_row_maker_free(struct tb_row_maker *maker)
 {
     if (!maker)
@@ -75,12 +81,22 @@ void tb_row_maker_free(struct tb_row_maker *maker)
 /* ---- calls without a row
  * ------------------------------------------------------ */
 
+// Does the server say that it counted what no model can take?
+static bool is_absurd(const struct tb_usage *usage)
+{
+    const uint64_t most = UINT64_C(1) << 28;
+    return (usage->has_prompt && usage->prompt > most) ||
+           (usage->has_completion && usage->completion > most);
+}
+
 // Why an answered call has no row; TB_SKIP_COUNT: it has one.
 static tb_skip why_unusable(const struct tb_row_maker *maker,
                             const struct tb_call *call,
                             const struct tb_prompt *prompt)
 {
     bool is_counted = call->usage.has_prompt && call->usage.prompt > 0;
+    if (!maker->options.is_compat && is_absurd(&call->usage))
+        return TB_SKIP_ABSURD;
     if (maker->options.is_compat) {
         bool is_nat = maker->options.dialect == TB_DIALECT_NAT;
         if (is_nat && !is_counted)
@@ -217,7 +233,8 @@ static void set_delay(const struct tb_row_maker *maker,
         return;
     double gap_s = call->start_s - end_before_s;
     double most_s = (double)form->max_delay_ms / 1000;
-    row->delay_ms = replay_ms(form, gap_s < most_s ? gap_s : most_s);
+    maker->stats->unknown_gap_count += isnan(gap_s) ? 1 : 0;
+    row->delay_ms = replay_ms(form, gap_s > most_s ? most_s : gap_s);
 }
 
 static void set_timestamp(struct tb_row_maker *maker,
@@ -230,6 +247,7 @@ static void set_timestamp(struct tb_row_maker *maker,
         return;
     if (isnan(maker->origin_s))
         maker->origin_s = call->start_s;
+    maker->stats->early_count += call->start_s < maker->origin_s;
     row->has_timestamp = true;
     row->timestamp_ms =
         replay_ms(&maker->options.form, call->start_s - maker->origin_s);
@@ -407,7 +425,7 @@ static tb_status add_call(struct tb_row_maker *maker, struct current *current,
     }
     maker->stats->overlap_count += call->start_s < current->latest_end_s;
     tb_status status = make_row(maker, current, call, error);
-    if (!(current->latest_end_s >= call->end_s))
+    if (isnan(current->latest_end_s) || call->end_s > current->latest_end_s)
         current->latest_end_s = call->end_s;
     if (status != TB_OK && (!error || error->status == TB_OK))
         return tb_fail(error, status, "cannot make a row: %s",

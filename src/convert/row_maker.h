@@ -32,6 +32,10 @@ TB_NODISCARD tb_status tb_row_maker_new(const struct tb_row_options *options,
                                         struct tb_stats *stats,
                                         struct tb_row_maker **maker);
 
+/* Says what timestamp 0 is, seconds since 1970, when it is known before the
+ * first row; otherwise that is the start of the first row's call. */
+void tb_row_maker_set_origin(struct tb_row_maker *maker, double origin_s);
+
 /* Makes the rows of one finished session and counts what has none. `name` is
  * its session id, `path` its trace. */
 TB_NODISCARD tb_status tb_row_maker_add(struct tb_row_maker *maker,

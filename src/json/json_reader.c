@@ -13,8 +13,9 @@
 #include "utf8.h"
 
 enum {
-    READ_LEN = 256 << 10, /* bytes asked of a stream at a time */
-    NUMBER_MAX_LEN = 4096 /* longest number that is converted */
+    DECODE_AHEAD_LEN = 64 << 10, /* bytes decoded before the end is known */
+    READ_LEN = 256 << 10,        /* bytes asked of a stream at a time */
+    NUMBER_MAX_LEN = 4096        /* longest number that is converted */
 };
 
 /* ---- the window ------------------------------------------------------- */
@@ -462,6 +463,9 @@ static bool read_decoded(struct tb_json_reader *reader, struct tb_arena *arena,
 {
     struct tb_span raw = {reader->at + 1,
                           (size_t)(reader->end - reader->at) - 1};
+    // Room is taken for all that may come; a longer string is scanned first.
+    if (raw.len > DECODE_AHEAD_LEN)
+        raw.len = DECODE_AHEAD_LEN;
     uint8_t *out = tb_arena_alloc(arena, raw.len + TB_JSON_DECODE_SLACK);
     if (!out)
         return false;

@@ -362,6 +362,13 @@ static void put_replay_note(struct page *page, const struct tb_stats *stats)
                   "a retry, calls at the same time), or have nothing left to "
                   "send: sessions of their own",
                   stats->branch_count);
+    if (stats->unknown_gap_count > 0)
+        put_entry(page, "delays", "%s not known, set to 0",
+                  counted(stats->unknown_gap_count, "gap").text);
+    if (stats->early_count > 0)
+        put_entry(page, "timestamps",
+                  "%s began before the first that was read, set to 0",
+                  counted(stats->early_count, "row").text);
     if (stats->is_endpoint_unknown)
         put_entry(page, "note",
                   "the tokenizer has no chat template, so what the server's "

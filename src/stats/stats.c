@@ -16,6 +16,7 @@ static const struct {
     [TB_SKIP_NO_USAGE] = {"no_usage", "no prompt tokens recorded"},
     [TB_SKIP_UNREADABLE] = {"unreadable", "not readable"},
     [TB_SKIP_SURROGATE] = {"surrogate", "half a surrogate pair in the prompt"},
+    [TB_SKIP_ABSURD] = {"absurd", "with a token count that cannot be true"},
     [TB_SKIP_REFUSED] = {"refused", "refused by the chat template"},
 };
 

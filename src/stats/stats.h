@@ -14,6 +14,7 @@ typedef enum tb_skip {
     TB_SKIP_NO_USAGE,      /* compat: the server counted no prompt tokens */
     TB_SKIP_UNREADABLE,    /* the record is not what the format says */
     TB_SKIP_SURROGATE,     /* compat: a lone surrogate, Python stops there */
+    TB_SKIP_ABSURD,        /* a count of tokens that cannot be true */
     TB_SKIP_REFUSED,       /* the chat template refuses its messages */
     TB_SKIP_COUNT,
 } tb_skip;
@@ -86,6 +87,9 @@ struct tb_stats {
     /* calls that are no row */
     uint64_t call_count; /* the caller counts: rows + skipped at the end */
     uint64_t skipped[TB_SKIP_COUNT];
+    uint64_t unknown_gap_count; /* recorded delays that are not known: 0 */
+    uint64_t
+        early_count; /* rows that began before timestamp 0: 0 all the same */
     uint64_t rendered_count;     /* rows whose text is the chat template's */
     uint64_t refused_count;      /* rows joined: the template refused them */
     uint64_t unused_tools_count; /* rows whose tools are not in their text */

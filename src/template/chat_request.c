@@ -125,23 +125,63 @@ static tb_status read_tool_call(struct tb_json_reader *reader,
     }
 }
 
+// Reads one value whole, so that all of it is known to be JSON.
+static tb_status read_value(struct tb_json_reader *reader,
+                            struct tb_arena *arena)
+{
+    struct tb_span text;
+    struct tb_json_number number;
+    tb_json_type type;
+    bool found;
+    TB_TRY(tb_json_peek(reader, &type));
+    switch (type) {
+    case TB_JSON_STRING:
+        return tb_json_read_string(reader, arena, &text);
+    case TB_JSON_NUMBER:
+        return tb_json_read_number(reader, &number);
+    case TB_JSON_ARRAY:
+        TB_TRY(tb_json_enter_array(reader));
+        for (;;) {
+            TB_TRY(tb_json_next_item(reader, &found));
+            if (!found)
+                return TB_OK;
+            TB_TRY(read_value(reader, arena));
+        }
+    case TB_JSON_OBJECT:
+        TB_TRY(tb_json_enter_object(reader));
+        for (;;) {
+            TB_TRY(tb_json_next_key(reader, &text));
+            if (!text.ptr)
+                return TB_OK;
+            TB_TRY(read_value(reader, arena));
+        }
+    default:
+        return tb_json_skip(reader); // a literal, which is checked
+    }
+}
+
+static bool is_json_object(struct tb_span text, struct tb_arena *arena)
+{
+    struct tb_json_reader reader;
+    tb_json_type type;
+    tb_json_reader_init_span(&reader, text, 1, 1);
+    return text.len > 0 && tb_json_peek(&reader, &type) == TB_OK &&
+           type == TB_JSON_OBJECT && read_value(&reader, arena) == TB_OK &&
+           tb_json_expect_end(&reader) == TB_OK;
+}
+
 /* A string of arguments that is an object becomes that object: servers parse
  * it before they render. Anything else stays what it is. */
 static tb_status append_arguments(struct tb_buffer *out, struct tb_span raw,
                                   struct tb_arena *arena)
 {
-    struct tb_json_reader reader, inner;
+    struct tb_json_reader reader;
     struct tb_span text;
-    tb_json_type type = TB_JSON_END;
     if (raw.len == 0 || raw.ptr[0] != '"')
         return tb_buffer_append(out, raw.len ? raw : TB_SPAN("{}"));
     tb_json_reader_init_span(&reader, raw, 1, 1);
     TB_TRY(tb_json_read_string(&reader, arena, &text));
-    tb_json_reader_init_span(&inner, text, 1, 1);
-    bool is_object = text.len > 0 && tb_json_peek(&inner, &type) == TB_OK &&
-                     type == TB_JSON_OBJECT && tb_json_skip(&inner) == TB_OK &&
-                     tb_json_expect_end(&inner) == TB_OK;
-    return tb_buffer_append(out, is_object ? text : raw);
+    return tb_buffer_append(out, is_json_object(text, arena) ? text : raw);
 }
 
 static tb_status append_tool_call(struct tb_buffer *out,

@@ -73,7 +73,7 @@ static void drop_if(struct members *members, struct tb_span key,
 {
     struct member *member = find_member(members, key);
     if (member && tb_span_equal(member->value, value))
-        *member = members->items[--members->count];
+        member->key = (struct tb_span){0}; // as if it were done
 }
 
 // The parameters of a function, when they are damaged.
@@ -129,7 +129,12 @@ static tb_status repair_tool(struct tb_json_reader *reader,
         return append_ordered(out, &tool, order);
     struct tb_json_reader function_reader;
     tb_json_reader_init_span(&function_reader, function->value, 1, 1);
-    TB_TRY(read_members(&function_reader, &inner));
+    tb_status read = read_members(&function_reader, &inner);
+    if (read != TB_OK) {
+        if (error)
+            *error = function_reader.error;
+        return read;
+    }
     struct tb_buffer fixed = TB_BUFFER(out->max_len);
     tb_status status = repair_function(&inner, &fixed, error);
     function->value = tb_buffer_span(&fixed);

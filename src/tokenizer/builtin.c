@@ -67,6 +67,11 @@ static tb_status fill(struct tb_tokenizer *tokenizer)
     return TB_OK;
 }
 
+uint64_t tb_tokenizer_builtin_version(void)
+{
+    return tb_hash64((struct tb_span){tb_o200k_data, tb_o200k_data_len}, 0);
+}
+
 tb_status tb_tokenizer_builtin(struct tb_tokenizer **tokenizer,
                                struct tb_error *error)
 {

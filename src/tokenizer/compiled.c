@@ -101,10 +101,11 @@ bool tb_compiled_path(const char *source, char *path, size_t size)
     if (*source && stat(source, &info) != 0)
         return false;
     int len = snprintf(
-        key, sizeof(key), "%d %s %llu %llu %llu %lld.%09ld", FORMAT_VERSION,
-        *source ? "" : "builtin", (unsigned long long)info.st_dev,
-        (unsigned long long)info.st_ino, (unsigned long long)info.st_size,
-        (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+        key, sizeof(key), "%d %llx %llu %llu %llu %lld.%09ld", FORMAT_VERSION,
+        *source ? 0 : (unsigned long long)tb_tokenizer_builtin_version(),
+        (unsigned long long)info.st_dev, (unsigned long long)info.st_ino,
+        (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec,
+        info.st_mtim.tv_nsec);
     struct tb_hash128 name =
         tb_hash128((struct tb_span){(const uint8_t *)key, (size_t)len}, 0);
     len = snprintf(path, size, "%s/%016llx%016llx.tok", folder,

@@ -56,6 +56,9 @@ TB_NODISCARD tb_status tb_vocab_from_json(struct tb_vocab *vocab,
 /* Has it nothing but what the compiled form can hold? */
 bool tb_tokenizer_is_plain(const struct tb_tokenizer *tokenizer);
 
+/* Changes with the data that is built in. */
+uint64_t tb_tokenizer_builtin_version(void);
+
 /* o200k_base from the data that is part of the program. */
 TB_NODISCARD tb_status tb_tokenizer_builtin(struct tb_tokenizer **tokenizer,
                                             struct tb_error *error);

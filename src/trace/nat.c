@@ -11,6 +11,8 @@
  * other. A request whose steps stand before its number is held back as a whole,
  * since its session cannot begin without a name.
  */
+#include <math.h>
+
 #include "dialect.h"
 #include "json_reader.h"
 #include "memory.h"
@@ -88,6 +90,7 @@ static tb_status nat_open(const struct tb_trace_options *options,
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     nat->input = input;
     nat->options = *options;
+    nat->counts.first_s = NAN;
     nat->name = TB_BUFFER(NAME_MAX_LEN);
     nat->held = TB_BUFFER(TB_JSON_MAX_VALUE_LEN);
     tb_json_reader_init_stream(&nat->stream, read_input, input);

@@ -128,6 +128,7 @@ static tb_status telemetry_open(const struct tb_trace_options *options,
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     t->input = input;
     t->options = *options;
+    t->counts.first_s = NAN;
     t->rest_line = 1;
     t->id = TB_BUFFER(ID_MAX_LEN);
     t->window = TB_BUFFER(TB_JSON_MAX_VALUE_LEN);
@@ -494,7 +495,8 @@ static tb_status read_call(struct telemetry *t, const char **refusal)
 static tb_status read_event(struct telemetry *t, tb_json_type type,
                             struct tb_trace_event *event, bool *is_event)
 {
-    const char *refusal = "an event is no object; a profiler trace is for 'tracebake nat'";
+    const char *refusal =
+        "an event is no object; a profiler trace is for 'tracebake nat'";
     uint64_t offset = tb_json_offset(&t->reader);
     uint64_t line = tb_json_line(&t->reader);
     t->counts.record_count++;
@@ -686,6 +688,17 @@ static tb_status end_input(struct telemetry *t, struct tb_trace_event *event,
     return TB_OK;
 }
 
+// The earliest call of all, for who wants times from the beginning on.
+static void note_first_time(struct telemetry *t)
+{
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < t->entry_count; i++)
+        if (t->entries[i].time > 0 && t->entries[i].time < first)
+            first = t->entries[i].time;
+    if (!t->options.is_compat && first < INT64_MAX)
+        t->counts.first_s = (double)first / 1e9;
+}
+
 static tb_status read_on(struct telemetry *t, struct tb_trace_event *event,
                          bool *is_event, struct tb_error *error)
 {
@@ -704,6 +717,7 @@ static tb_status read_on(struct telemetry *t, struct tb_trace_event *event,
         return TB_OK;
     t->state = GIVING;
     status = sort_entries(t);
+    note_first_time(t);
     return status == TB_OK ? TB_OK : tb_fail(error, status, "out of memory");
 }
 

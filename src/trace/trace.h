@@ -58,6 +58,8 @@ struct tb_trace_counts {
     uint64_t record_count;        /* records of any kind, skipped ones too */
     uint64_t session_count;       /* sessions that began, after skip_sessions */
     uint64_t empty_session_count; /* sessions without any record */
+    double first_s; /* start of the earliest call, seconds since 1970; NAN when
+                       it is not known before all is read */
 };
 
 struct tb_trace_reader; /* one thread at a time */
