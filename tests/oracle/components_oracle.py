@@ -504,6 +504,9 @@ def some_texts(rng, count):
 def thorough_texts(rng, effort):
     yield ""
     yield from corpus_lines()
+    if effort.brief:
+        yield from some_texts(rng, 60)
+        return
     yield from ids_oracle.cut(rng, CORPUS.read_text(encoding="utf-8"))
     yield from some_texts(rng, 300 if effort.quick else 5000)
     for text in ids_oracle.code_points(rng, effort, None):
@@ -600,9 +603,12 @@ def job():
                         help="time for components put together at random")
     parser.add_argument("--quick", action="store_true",
                         help="a part of the texts, for slow builds")
+    parser.add_argument("--brief", action="store_true",
+                        help="a few texts for each case")
     options = parser.parse_args()
     seconds = options.seconds or (10 if options.quick else 60)
     effort = ids_oracle.Effort(options.quick, 1)
+    effort.brief = options.brief
     effort.code_point_step = 997 if options.quick else 3
     with tempfile.TemporaryDirectory() as name:
         results = check_fixed(Path(name), options, effort)
