@@ -299,6 +299,15 @@ static tb_status write_next(struct tb_render *run, struct percent *from)
     return write_percent(run, value, &spec);
 }
 
+/* Python leaves arguments over when they could be a mapping, by which it means
+ * whatever can be subscribed and is no text or tuple. */
+static bool is_subscriptable(const struct tb_value *arguments)
+{
+    return arguments->kind == TB_VALUE_DICT ||
+           arguments->kind == TB_VALUE_LIST ||
+           arguments->kind == TB_VALUE_UNDEFINED;
+}
+
 tb_status tb_text_percent(struct tb_render *run, const struct tb_value *format,
                           const struct tb_value *arguments,
                           struct tb_value *value)
@@ -316,8 +325,7 @@ tb_status tb_text_percent(struct tb_render *run, const struct tb_value *format,
     }
     if (arguments->kind == TB_VALUE_TUPLE
             ? from.next < arguments->as.list->count
-            : from.next == 0 && arguments->kind != TB_VALUE_DICT &&
-                  arguments->kind != TB_VALUE_LIST)
+            : from.next == 0 && !is_subscriptable(arguments))
         return tb_render_fail(run, "not all arguments converted during string "
                                    "formatting");
     return tb_render_take_value(run, mark, value);
