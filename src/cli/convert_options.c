@@ -286,6 +286,24 @@ static tb_status apply_form(const struct tb_convert_arguments *arguments,
     return read_speedup(arguments->speedup, &form->speedup, error);
 }
 
+// An option that would change nothing is one that was meant otherwise.
+static tb_status check_effect(const struct tb_convert_arguments *arguments,
+                              const struct tb_row_form *form,
+                              struct tb_error *error)
+{
+    bool has_gaps = form->delay == TB_DELAY_RECORDED;
+    bool has_times = form->timestamps != TB_TIMESTAMPS_NONE;
+    if (is_typed(arguments->max_delay) && !has_gaps)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--max-delay' caps recorded gaps: give '--delay "
+                       "recorded' too");
+    if (arguments->speedup && !has_gaps && !has_times)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--speedup' divides recorded gaps and timestamps: give "
+                       "'--delay recorded' or '--timestamps' too");
+    return TB_OK;
+}
+
 static tb_status check_compat(const struct tb_convert_arguments *arguments,
                               const struct tb_row_form *form,
                               struct tb_error *error)
@@ -325,5 +343,6 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
     options->prompt = (tb_prompt_text)arguments->prompt;
     options->is_for_aiperf = arguments->consumer == TB_ARG_FOR_AIPERF;
     TB_TRY(apply_form(arguments, &options->form, error));
+    TB_TRY(check_effect(arguments, &options->form, error));
     return check_compat(arguments, &options->form, error);
 }
