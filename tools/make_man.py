@@ -29,7 +29,7 @@ TAIL = r'''.SH EXIT STATUS
 done
 .TP
 .B 1
-failed, and no output was written
+failed; no output was written unless the message says so
 .TP
 .B 2
 wrong usage

@@ -15,6 +15,7 @@
 
 #include "decompress.h"
 #include "memory.h"
+#include "wait_fd.h"
 
 enum {
     RAW_SIZE = 1 << 18,  // bytes; first look, and compressed data
@@ -72,14 +73,15 @@ static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
     if (input->is_at_end)
         return TB_OK;
     ssize_t got;
-    bool is_stopped = false;
+    bool is_waiting;
     do {
         got = read(input->fd, bytes, size < PIECE_MAX ? size : PIECE_MAX);
-        is_stopped = got < 0 && errno == EINTR && input->is_stopping &&
-                     input->is_stopping(input->stop_context);
-    } while (got < 0 && errno == EINTR && !is_stopped);
-    if (is_stopped)
-        return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+        is_waiting =
+            got < 0 && (errno == EINTR || tb_wait_fd(input->fd, false));
+        if (is_waiting && input->is_stopping &&
+            input->is_stopping(input->stop_context))
+            return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+    } while (is_waiting);
     if (got < 0)
         return fail_errno(input, TB_ERR_IO, "cannot read", error);
     input->is_at_end = got == 0;
@@ -239,7 +241,7 @@ static tb_status write_keep(struct tb_input *input, const uint8_t *bytes,
         ssize_t put = write(input->keep_fd, bytes + done, len - done);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put < 0)
+        if (put <= 0)
             return fail_errno(input, TB_ERR_IO,
                               "cannot write a temporary copy ($TMPDIR says "
                               "where)",
@@ -269,13 +271,20 @@ bool tb_input_is_seekable(const struct tb_input *input)
     return input->is_regular && !input->decompressor;
 }
 
-tb_status tb_input_keep(struct tb_input *input, struct tb_error *error)
+// A file without a name; -1 where the system or the folder has none.
+static int open_nameless(const char *folder)
 {
-    if (tb_input_is_seekable(input) || input->keep_fd >= 0)
-        return TB_OK;
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !folder[0])
-        folder = "/tmp";
+#ifdef O_TMPFILE
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#else
+    (void)folder;
+    return -1;
+#endif
+}
+
+static tb_status open_named(struct tb_input *input, const char *folder,
+                            struct tb_error *error)
+{
     size_t size = strlen(folder) + sizeof("/tracebake-XXXXXX");
     char *name = tb_memory_resize(NULL, size);
     if (!name)
@@ -293,6 +302,17 @@ tb_status tb_input_keep(struct tb_input *input, struct tb_error *error)
     }
     tb_memory_free(name);
     return status;
+}
+
+tb_status tb_input_keep(struct tb_input *input, struct tb_error *error)
+{
+    if (tb_input_is_seekable(input) || input->keep_fd >= 0)
+        return TB_OK;
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !folder[0])
+        folder = "/tmp";
+    input->keep_fd = open_nameless(folder);
+    return input->keep_fd >= 0 ? TB_OK : open_named(input, folder, error);
 }
 
 tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,

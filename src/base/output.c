@@ -7,18 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "buffer.h"
 #include "compress.h"
 #include "memory.h"
+#include "temp_file.h"
+#include "wait_fd.h"
 
 enum {
     BLOCK_SIZE = 1 << 18, // bytes that are gathered before they are written
     LINK_MAX_DEPTH = 40,  // symbolic links that are followed, as Linux does
-    NAME_PART_MAX = 200,  // bytes of the name that the temporary one repeats
-    TEMP_ATTEMPTS = 100,  // names that are tried
     PATH_LIMIT = 1 << 16  // bytes
 };
 
@@ -29,7 +28,10 @@ struct tb_output {
     int fd;
     bool is_standard; // fd belongs to the process
     bool is_stream;
-    bool is_finished;                 // committed, or tried to
+    bool is_prepared;                   // all bytes are on their way
+    bool is_finished;                   // committed, or tried to
+    bool (*is_stopping)(void *context); // asked when a signal arrives
+    void *stop_context;
     struct tb_compressor *compressor; // NULL: plain
     struct tb_buffer block;           // BLOCK_SIZE bytes for a file
 };
@@ -69,13 +71,6 @@ static tb_status set_text(struct tb_buffer *buffer, struct tb_span text)
     return tb_buffer_append_byte(buffer, 0);
 }
 
-// Bytes of `path` up to and with its last slash.
-static size_t folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
 static tb_status follow_link(struct tb_output *output, struct tb_error *error)
 {
     char text[4096];
@@ -83,7 +78,7 @@ static tb_status follow_link(struct tb_output *output, struct tb_error *error)
     if (len < 0)
         return fail_errno(output, "cannot follow the link", error);
     struct tb_buffer *target = &output->target;
-    size_t keep_len = text[0] == '/' ? 0 : folder_len(text_of(target));
+    size_t keep_len = text[0] == '/' ? 0 : tb_path_folder_len(text_of(target));
     target->len = keep_len;
     if (tb_buffer_append(target, (struct tb_span){(const uint8_t *)text,
                                                   (size_t)len}) != TB_OK ||
@@ -115,43 +110,17 @@ static int open_again(const char *path, int flags, mode_t mode)
     return fd;
 }
 
-static tb_status set_temp_name(struct tb_output *output, unsigned attempt)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-                                  "0123456789";
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t number = (uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 30) ^
-                      ((uint64_t)getpid() << 14) ^ attempt;
-    char tail[7] = {0};
-    for (size_t i = 0; i < 6; i++, number /= sizeof(letters) - 1)
-        tail[i] = letters[number % (sizeof(letters) - 1)];
-    const char *target = text_of(&output->target);
-    size_t folder = folder_len(target);
-    tb_buffer_clear(&output->temp);
-    TB_TRY(tb_buffer_printf(&output->temp, "%.*s.%.*s.tracebake-%s",
-                            (int)folder, target, NAME_PART_MAX, target + folder,
-                            tail));
-    return tb_buffer_append_byte(&output->temp, 0);
-}
-
-// Not mkstemp: a new file gets the rights that umask (or an access list)
-// leaves it, which only open itself knows.
 static tb_status open_temp(struct tb_output *output, const struct stat *old,
                            struct tb_error *error)
 {
-    for (unsigned attempt = 0; attempt < TEMP_ATTEMPTS; attempt++) {
-        if (set_temp_name(output, attempt) != TB_OK)
-            return fail(output, TB_ERR_MEMORY, "out of memory", error);
-        output->fd = open_again(text_of(&output->temp),
-                                O_WRONLY | O_CREAT | O_EXCL, old ? 0600 : 0666);
-        if (output->fd >= 0 || errno != EEXIST)
-            break;
-    }
-    if (output->fd < 0) {
-        tb_buffer_release(&output->temp);
+    const char *target = text_of(&output->target);
+    tb_temp_file_sweep(target);
+    tb_status status = tb_temp_file_create(target, old ? 0600 : 0666,
+                                           &output->temp, &output->fd);
+    if (status == TB_ERR_MEMORY)
+        return fail(output, status, "out of memory", error);
+    if (status != TB_OK)
         return fail_errno(output, "cannot create", error);
-    }
     if (old && fchmod(output->fd, old->st_mode & 0777) != 0)
         return fail_errno(output, "cannot set the rights", error);
     return TB_OK;
@@ -161,7 +130,7 @@ static tb_status open_file(struct tb_output *output, struct tb_error *error)
 {
     TB_TRY(resolve(output, error));
     const char *target = text_of(&output->target);
-    if (target[folder_len(target)] == '\0')
+    if (target[tb_path_folder_len(target)] == '\0')
         return fail(output, TB_ERR_IO, "cannot create: it names no file",
                     error);
     struct stat info;
@@ -226,18 +195,34 @@ tb_status tb_output_open(const char *path, struct tb_output **output,
     return TB_OK;
 }
 
+static bool must_stop(const struct tb_output *output)
+{
+    return output->is_stopping && output->is_stopping(output->stop_context);
+}
+
 static tb_status write_fd(struct tb_output *output, struct tb_span bytes,
                           struct tb_error *error)
 {
     while (bytes.len > 0) {
         ssize_t put = write(output->fd, bytes.ptr, bytes.len);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
+        bool is_waiting =
+            put < 0 && (errno == EINTR || tb_wait_fd(output->fd, true));
+        if (put <= 0 && !is_waiting)
             return fail_errno(output, "cannot write", error);
-        bytes = tb_span_from(bytes, (size_t)put);
+        if (put > 0)
+            bytes = tb_span_from(bytes, (size_t)put);
+        // A signal also makes a write short that a pipe took a part of.
+        if (bytes.len > 0 && must_stop(output))
+            return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
     }
     return TB_OK;
+}
+
+void tb_output_on_signal(struct tb_output *output,
+                         bool (*is_stopping)(void *context), void *context)
+{
+    output->is_stopping = is_stopping;
+    output->stop_context = context;
 }
 
 static tb_status flush_block(struct tb_output *output, struct tb_error *error)
@@ -269,7 +254,7 @@ static tb_status write_compressed(struct tb_output *output,
 tb_status tb_output_write(struct tb_output *output, struct tb_span bytes,
                           struct tb_error *error)
 {
-    assert(!output->is_finished);
+    assert(!output->is_prepared && !output->is_finished);
     if (output->compressor)
         return write_compressed(output, bytes, false, error);
     if (output->is_stream)
@@ -285,7 +270,7 @@ tb_status tb_output_write(struct tb_output *output, struct tb_span bytes,
 static void sync_folder(const char *path)
 {
     struct tb_buffer folder = TB_BUFFER(PATH_LIMIT);
-    size_t len = folder_len(path);
+    size_t len = tb_path_folder_len(path);
     struct tb_span name = {(const uint8_t *)path, len};
     if (set_text(&folder, len ? name : TB_SPAN(".")) == TB_OK) {
         int fd = open_again(text_of(&folder), O_RDONLY | O_DIRECTORY, 0);
@@ -297,30 +282,43 @@ static void sync_folder(const char *path)
     tb_buffer_release(&folder);
 }
 
-static tb_status commit_file(struct tb_output *output, struct tb_error *error)
+/* All that can fail late (a full disk, a quota, a network) fails here. The
+ * file stays open, since its lock tells others that it is not left over. */
+static tb_status sync_file(struct tb_output *output, struct tb_error *error)
 {
     if (fsync(output->fd) != 0 && errno != EINVAL && errno != ENOTSUP)
         return fail_errno(output, "cannot write", error);
-    int fd = output->fd;
-    output->fd = -1;
-    if (close(fd) != 0 && errno != EINTR)
+    // Some file systems tell of a full disk only when a descriptor is closed.
+    int copy = dup(output->fd);
+    if (copy >= 0 && close(copy) != 0 && errno != EINTR)
         return fail_errno(output, "cannot write", error);
+    return TB_OK;
+}
+
+tb_status tb_output_prepare(struct tb_output *output, struct tb_error *error)
+{
+    assert(!output->is_finished);
+    if (output->is_prepared)
+        return TB_OK;
+    if (output->compressor)
+        TB_TRY(write_compressed(output, TB_SPAN(""), true, error));
+    else
+        TB_TRY(flush_block(output, error));
+    output->is_prepared = true;
+    return output->is_stream ? TB_OK : sync_file(output, error);
+}
+
+tb_status tb_output_commit(struct tb_output *output, struct tb_error *error)
+{
+    tb_status status = tb_output_prepare(output, error);
+    output->is_finished = true;
+    if (status != TB_OK || output->is_stream)
+        return status;
     if (rename(text_of(&output->temp), text_of(&output->target)) != 0)
         return fail_errno(output, "cannot put the file in place", error);
     tb_buffer_release(&output->temp);
     sync_folder(text_of(&output->target));
     return TB_OK;
-}
-
-tb_status tb_output_commit(struct tb_output *output, struct tb_error *error)
-{
-    assert(!output->is_finished);
-    output->is_finished = true;
-    if (output->compressor)
-        TB_TRY(write_compressed(output, TB_SPAN(""), true, error));
-    else
-        TB_TRY(flush_block(output, error));
-    return output->is_stream ? TB_OK : commit_file(output, error);
 }
 
 bool tb_output_is_stream(const struct tb_output *output)

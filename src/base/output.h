@@ -1,9 +1,10 @@
 /* Bytes out: whole or absent.
  *
  * A regular file is written beside its final name, synced, and renamed into
- * place by tb_output_commit; until then the old file stands. Anything else
- * ("-", a pipe, /dev/null) is written through. A name that ends in .gz or
- * .zst is compressed.
+ * place by tb_output_commit; until then the old file stands. What a killed
+ * process left there is taken away (temp_file.h). Anything else ("-", a pipe,
+ * /dev/null) is written through. A name that ends in .gz or .zst is
+ * compressed.
  */
 #ifndef TB_OUTPUT_H
 #define TB_OUTPUT_H
@@ -22,8 +23,18 @@ TB_NODISCARD tb_status tb_output_write(struct tb_output *output,
                                        struct tb_span bytes,
                                        struct tb_error *error);
 
-/* Flushes, syncs and renames. After success or failure only
- * tb_output_close is allowed. */
+/* When a signal arrives while a pipe takes no more, asks `is_stopping`; true
+ * ends the write with TB_ERR_INTERRUPTED. NULL: waits on. */
+void tb_output_on_signal(struct tb_output *output,
+                         bool (*is_stopping)(void *context), void *context);
+
+/* Flushes and syncs: after it little is left that can fail, so that two files
+ * that belong together can be put in place together. No write may follow. */
+TB_NODISCARD tb_status tb_output_prepare(struct tb_output *output,
+                                         struct tb_error *error);
+
+/* Prepares, and renames. After success or failure only tb_output_close is
+ * allowed. */
 TB_NODISCARD tb_status tb_output_commit(struct tb_output *output,
                                         struct tb_error *error);
 

@@ -1,7 +1,9 @@
 #include "cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "message.h"
@@ -45,7 +47,8 @@ static const char help_tail[] =
     "ends\n"
     "in .gz or .zst.\n"
     "\n"
-    "Exit status: 0 done, 1 failed and no output written, 2 wrong usage.\n"
+    "Exit status: 0 done; 1 failed, and no output written unless the message\n"
+    "says so; 2 wrong usage; 128 + N stopped by signal N, nothing written.\n"
     "\n"
     "Example:\n"
     "  tracebake nat trace.json --tokenizer builtin\n";
@@ -112,10 +115,29 @@ static int fail_unknown(const char *name)
     return tb_message_usage(&error, NULL);
 }
 
+/* When standard input, output or error is closed, the next file that is
+ * opened gets its number, and messages would go into the rows. So the number
+ * is taken by a file that refuses what is asked of it. */
+static bool occupy_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) != -1)
+            continue;
+        int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (open("/dev/null", flags) != fd)
+            return false;
+    }
+    return true;
+}
+
 int tb_cli_main(int argc, char **argv)
 {
-    // A reader that goes away is a status of the write, not the end.
+    // A reader that goes away, and a limit on the size of files, are a status
+    // of the write, not the end.
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    if (!occupy_standard_files())
+        return TB_EXIT_FAILED;
     if (argc < 2) {
         struct tb_error error;
         tb_fail(&error, TB_ERR_USAGE, "no command given");

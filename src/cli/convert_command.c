@@ -111,6 +111,21 @@ static tb_status print_summary(const struct tb_convert_arguments *arguments,
     return status;
 }
 
+/* The rows are there, so a summary that nobody asked for is no failure. One
+ * that was asked for is: whoever reads it would take the half for the whole. */
+static tb_status note_unprinted(const struct tb_convert_arguments *arguments,
+                                const struct tb_convert_options *options,
+                                tb_status printed, struct tb_error *error)
+{
+    bool is_asked_for = arguments->stats != TB_ARG_UNSET;
+    tb_fail_errno(error, printed, "cannot print the summary%s",
+                  options->is_dry_run ? "" : " (the rows are written)");
+    if (is_asked_for)
+        return printed;
+    tb_message_error(error);
+    return TB_OK;
+}
+
 // The figures say why nothing came out, or what --strict refused.
 static bool is_explained_by_figures(tb_status status)
 {
@@ -134,7 +149,7 @@ static int finish(const struct tb_convert_arguments *arguments,
         bool is_error = is_failed || is_output_taken(options);
         tb_status printed = print_summary(arguments, stats, is_error);
         if (printed != TB_OK && printed != TB_ERR_CLOSED && !is_failed)
-            status = tb_fail_errno(error, printed, "cannot print the summary");
+            status = note_unprinted(arguments, options, printed, error);
     }
     if (status == TB_OK)
         return TB_EXIT_DONE;

@@ -71,6 +71,8 @@ void tb_message_error(const struct tb_error *error)
 int tb_message_usage(const struct tb_error *error, const char *command)
 {
     tb_message_error(error);
+    if (error->status != TB_ERR_USAGE)
+        return TB_EXIT_FAILED; // no help page helps against that
     if (command)
         tb_message_line("'tracebake %s --help' shows all options", command);
     else

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "chat_request.h"
 #include "chat_template_file.h"
@@ -22,6 +23,8 @@
 #include "pipeline.h"
 #include "pool.h"
 #include "row_maker.h"
+
+#define META_EXTENSION ".meta.json"
 
 enum {
     BATCH_LEN = 1 << 20, /* bytes of records after which one is full */
@@ -320,15 +323,16 @@ static tb_status choose_tokenizer(struct run *run,
 /* ---- reading
  * ------------------------------------------------------------------------ */
 
-// Says how far it is; false: the caller wants to stop.
+// Says how far it is; false: the caller wants to stop. `input` may be NULL.
 static bool show_progress(struct run *run, const struct tb_input *input)
 {
     const struct tb_convert_options *options = run->options;
     if (!options->on_progress)
         return true;
     struct tb_convert_progress progress = {
-        .path = tb_input_path(input),
-        .bytes_done = run->bytes_done + tb_input_bytes_done(input),
+        .path = input ? tb_input_path(input) : options->inputs[0],
+        .bytes_done =
+            run->bytes_done + (input ? tb_input_bytes_done(input) : 0),
         .bytes_total = run->bytes_total,
         .row_count = run->stats->row_count,
         .seconds = seconds_since(&run->started),
@@ -344,7 +348,7 @@ static tb_status report_progress(struct run *run, const struct tb_input *input,
                : tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
 }
 
-// A signal came while the input had nothing to read.
+// A signal came while the input had nothing to read, or a pipe was full.
 static bool is_stopping(void *context)
 {
     struct run *run = context;
@@ -478,6 +482,7 @@ static tb_status read_input(struct run *run, const char *path,
     run->input_number++;
     run->bytes_done += tb_input_bytes_done(input);
     run->stats->input_count++;
+    run->input = NULL;
     tb_input_close(input);
     return status;
 }
@@ -505,6 +510,20 @@ static tb_status read_inputs(struct run *run, struct tb_error *error)
 /* ---- before and after
  * ------------------------------------------------------------------ */
 
+// Neither the rows nor their meta file may replace what is read.
+static tb_status check_against(struct run *run, const char *input,
+                               struct tb_error *error)
+{
+    char meta[sizeof(run->output_path) + sizeof(META_EXTENSION)];
+    (void)snprintf(meta, sizeof(meta), "%s" META_EXTENSION, run->output_path);
+    if (!tb_output_is_same_file(input, run->output_path) &&
+        !tb_output_is_same_file(input, meta))
+        return TB_OK;
+    tb_fail(error, TB_ERR_USAGE, "output would replace this input");
+    tb_error_set_path(error, input);
+    return TB_ERR_USAGE;
+}
+
 static tb_status check_output(struct run *run, struct tb_error *error)
 {
     const struct tb_convert_options *options = run->options;
@@ -514,14 +533,13 @@ static tb_status check_output(struct run *run, struct tb_error *error)
     else
         tb_convert_output_path(options->inputs[0], run->output_path,
                                sizeof(run->output_path));
-    for (size_t i = 0; i < options->input_count; i++) {
-        if (tb_output_is_same_file(options->inputs[i], run->output_path)) {
-            tb_fail(error, TB_ERR_USAGE, "output would replace this input");
-            tb_error_set_path(error, options->inputs[i]);
-            return TB_ERR_USAGE;
-        }
-    }
-    return TB_OK;
+    // A path that was cut would name another file.
+    if (strlen(run->output_path) == sizeof(run->output_path) - 1)
+        return tb_fail(error, TB_ERR_USAGE, "the output's path is too long");
+    for (size_t i = 0; i < options->input_count; i++)
+        TB_TRY(check_against(run, options->inputs[i], error));
+    return options->tokenizer ? check_against(run, options->tokenizer, error)
+                              : TB_OK;
 }
 
 static bool does_usage_lead(const struct tb_convert_options *options)
@@ -545,12 +563,19 @@ static tb_status set_up_rows(struct run *run)
     return tb_row_maker_new(&row_options, run->output, run->stats, &run->maker);
 }
 
+static tb_status open_output(struct run *run, struct tb_error *error)
+{
+    TB_TRY(tb_output_open(run->output_path, &run->output, error));
+    tb_output_on_signal(run->output, is_stopping, run);
+    return TB_OK;
+}
+
 static tb_status set_up(struct run *run, struct tb_error *error)
 {
     const struct tb_convert_options *options = run->options;
     TB_TRY(check_output(run, error));
     if (!options->is_dry_run)
-        TB_TRY(tb_output_open(run->output_path, &run->output, error));
+        TB_TRY(open_output(run, error));
     struct tb_pipeline_options pipeline_options = {
         .dialect = options->dialect,
         .is_compat = options->is_compat,
@@ -614,11 +639,10 @@ static tb_status check_result(const struct run *run, struct tb_error *error)
     return TB_OK;
 }
 
-static tb_status write_meta(struct run *run, struct tb_error *error)
+static tb_status write_meta(struct run *run, struct tb_output *output,
+                            struct tb_error *error)
 {
     const struct tb_convert_options *options = run->options;
-    if (tb_output_is_stream(run->output))
-        return TB_OK;
     struct tb_meta meta = {
         .version = options->version,
         .command = options->command,
@@ -629,19 +653,37 @@ static tb_status write_meta(struct run *run, struct tb_error *error)
         .delay_ms = options->form.delay_ms,
         .is_delta = options->form.rows == TB_ROWS_DELTA,
     };
-    char path[sizeof(run->output_path) + 16];
-    (void)snprintf(path, sizeof(path), "%s.meta.json", run->output_path);
     struct tb_buffer text = TB_BUFFER(SIZE_MAX / 2);
-    struct tb_output *output = NULL;
     tb_status status = tb_meta_json(&meta, run->stats, &text);
     if (status == TB_OK)
-        status = tb_output_open(path, &output, error);
-    if (status == TB_OK)
         status = tb_output_write(output, tb_buffer_span(&text), error);
-    if (status == TB_OK)
-        status = tb_output_commit(output, error);
-    tb_output_close(output);
     tb_buffer_release(&text);
+    TB_TRY(status);
+    return tb_output_prepare(output, error);
+}
+
+/* Rows and meta file: both are wholly on the disk before either gets its name,
+ * and the meta file gets it first, since rows without it would be the worse
+ * half. When the rows cannot follow, it goes again: it is not about the rows
+ * that are there. */
+static tb_status put_in_place(struct run *run, struct tb_error *error)
+{
+    char path[sizeof(run->output_path) + sizeof(META_EXTENSION)];
+    struct tb_output *meta;
+    TB_TRY(tb_output_prepare(run->output, error));
+    if (tb_output_is_stream(run->output))
+        return tb_output_commit(run->output, error);
+    (void)snprintf(path, sizeof(path), "%s" META_EXTENSION, run->output_path);
+    TB_TRY(tb_output_open(path, &meta, error));
+    tb_status status = write_meta(run, meta, error);
+    if (status == TB_OK)
+        status = tb_output_commit(meta, error);
+    if (status == TB_OK) {
+        status = tb_output_commit(run->output, error);
+        if (status != TB_OK && !tb_output_is_stream(meta))
+            (void)unlink(path);
+    }
+    tb_output_close(meta);
     return status;
 }
 
@@ -653,9 +695,7 @@ static tb_status convert(struct run *run, struct tb_error *error)
     TB_TRY(check_result(run, error));
     if (!run->output)
         return TB_OK;
-    // The meta file first: rows without it would be the worse half.
-    TB_TRY(write_meta(run, error));
-    TB_TRY(tb_output_commit(run->output, error));
+    TB_TRY(put_in_place(run, error));
     (void)snprintf(run->stats->output_path, sizeof(run->stats->output_path),
                    "%.255s", run->output_path);
     return TB_OK;

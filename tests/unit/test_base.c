@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "arena.h"
@@ -566,6 +568,98 @@ static void test_output_long_name(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* What a killed run left goes with the next one; what another run is writing,
+ * and what is only called like it, stays. */
+static void test_output_sweeps_what_was_left(void **state)
+{
+    struct folder *folder = *state;
+    const char *output = file_in(folder, "o");
+    const char *left = file_in(folder, ".o.tracebake-a1b2c3");
+    const char *held = file_in(folder, ".o.tracebake-d4e5f6");
+    const char *others[] = {file_in(folder, ".o.tracebake-a1b2c"),
+                            file_in(folder, ".o.tracebake-A1B2C3"),
+                            file_in(folder, ".p.tracebake-a1b2c3"),
+                            file_in(folder, "o.tracebake-a1b2c3")};
+    put_file(left, TB_SPAN("x"));
+    put_file(held, TB_SPAN("x"));
+    for (size_t i = 0; i < 4; i++)
+        put_file(others[i], TB_SPAN("x"));
+    int fd = open(held, O_RDONLY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(write_all(output, TB_SPAN("y"), 1), TB_OK);
+    assert_false(is_there(left));
+    assert_true(is_there(held));
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(write_all(output, TB_SPAN("y"), 1), TB_OK);
+    assert_false(is_there(held));
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(unlink(others[i]), 0);
+    assert_int_equal(unlink(output), 0);
+}
+
+/* Two runs at once: neither takes away what the other one writes, and the last
+ * one that is done has its file there. */
+static void test_outputs_beside_each_other(void **state)
+{
+    struct folder *folder = *state;
+    const char *path = file_in(folder, "o");
+    struct tb_output *first, *second;
+    assert_int_equal(tb_output_open(path, &first, NULL), TB_OK);
+    assert_int_equal(tb_output_write(first, TB_SPAN("first"), NULL), TB_OK);
+    assert_int_equal(tb_output_prepare(first, NULL), TB_OK);
+    assert_int_equal(tb_output_open(path, &second, NULL), TB_OK);
+    assert_int_equal(tb_output_write(second, TB_SPAN("second"), NULL), TB_OK);
+    assert_int_equal(tb_output_commit(second, NULL), TB_OK);
+    assert_int_equal(tb_output_commit(first, NULL), TB_OK);
+    tb_output_close(first);
+    tb_output_close(second);
+    struct tb_buffer content = TB_BUFFER(SIZE_MAX);
+    assert_int_equal(tb_input_read_all(path, &content, NULL), TB_OK);
+    assert_true(tb_span_equal(tb_buffer_span(&content), TB_SPAN("first")));
+    tb_buffer_release(&content);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
+static bool says_stop(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* A pipe that takes no more and does not wait: asks whether to go on. */
+static void test_output_stops_at_a_full_pipe(void **state)
+{
+    struct folder *folder = *state;
+    const char *path = file_in(folder, "fifo");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    struct tb_output *output;
+    assert_int_equal(tb_output_open(path, &output, NULL), TB_OK);
+    tb_output_on_signal(output, says_stop, NULL);
+    struct itimerval soon = {.it_value = {.tv_usec = 50000}};
+    struct sigaction action = {.sa_handler = ignore_signal};
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    tb_status status = TB_OK;
+    while (status == TB_OK)
+        status = tb_output_write(
+            output, (struct tb_span){sample, sizeof(sample)}, NULL);
+    assert_int_equal(status, TB_ERR_INTERRUPTED);
+    tb_output_close(output);
+    assert_int_equal(close(reader), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void test_output_streams(void **state)
 {
     (void)state;
@@ -680,6 +774,9 @@ int main(void)
         IN_FOLDER(test_output_through_links),
         IN_FOLDER(test_output_fails_to_open),
         IN_FOLDER(test_output_long_name),
+        IN_FOLDER(test_output_sweeps_what_was_left),
+        IN_FOLDER(test_outputs_beside_each_other),
+        IN_FOLDER(test_output_stops_at_a_full_pipe),
         cmocka_unit_test(test_output_streams),
         cmocka_unit_test(test_output_disk_full),
         IN_FOLDER(test_output_reader_went_away),

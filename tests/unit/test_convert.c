@@ -610,11 +610,33 @@ static void test_an_input_is_never_replaced(void **state)
         assert_string_equal(run.error.path, run.input);
         tb_stats_release(&run.stats);
     }
+    // The meta file goes beside the rows, and is no better.
+    assert_int_equal(symlink("trace.json", path_of("r.meta.json")), 0);
+    new_run(&run)->options.output = path_of("r");
+    assert_int_equal(convert(&run), TB_ERR_USAGE);
+    tb_stats_release(&run.stats);
+    new_run(&run)->options.output = path_of("tokenizer.json");
+    assert_int_equal(convert(&run), TB_ERR_USAGE);
+    tb_stats_release(&run.stats);
     struct tb_buffer trace = read_file("trace.json");
     assert_true(
         tb_span_equal(tb_buffer_span(&trace), tb_span_of(surrogate_trace)));
     tb_buffer_release(&trace);
-    assert_false(has_other_files("trace.json tokenizer.json soft hard"));
+    assert_false(
+        has_other_files("trace.json tokenizer.json soft hard r.meta.json"));
+}
+
+static void test_a_path_that_is_too_long_is_not_cut(void **state)
+{
+    (void)state;
+    struct run run;
+    static char path[6000];
+    memset(path, '/', sizeof(path) - 1);
+    (void)memcpy(path + sizeof(path) - 8, "/o/rows", 8);
+    write_file("trace.json", tb_span_of(surrogate_trace));
+    new_run(&run)->options.output = path;
+    assert_int_equal(convert(&run), TB_ERR_USAGE);
+    tb_stats_release(&run.stats);
 }
 
 static void test_what_is_missing_is_named(void **state)
@@ -773,6 +795,7 @@ int main(void)
         TEST(test_no_rows_is_a_failure_but_for_python),
         TEST(test_a_dry_run_writes_nothing),
         TEST(test_an_input_is_never_replaced),
+        TEST(test_a_path_that_is_too_long_is_not_cut),
         TEST(test_what_is_missing_is_named),
         TEST(test_an_old_output_outlives_a_failure),
         TEST(test_every_allocation_fails_once),
