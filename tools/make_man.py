@@ -42,6 +42,28 @@ stopped by signal
 .BR HF_HUB_CACHE ", " HF_HOME
 where the Hugging Face cache is; else ~/.cache/huggingface/hub
 .TP
+.BR HF_ENDPOINT
+another hub than https://huggingface.co
+.TP
+.BR HF_TOKEN ", " HUGGING_FACE_HUB_TOKEN ", " HF_TOKEN_PATH
+the token for gated and private models, or a file with it; else the file token
+in HF_HOME
+.TP
+.BR HF_HUB_DISABLE_IMPLICIT_TOKEN
+when set to 1, no token is sent
+.TP
+.BR HF_HUB_OFFLINE ", " TRANSFORMERS_OFFLINE
+when set to 1, nothing is fetched
+.TP
+.BR HF_HUB_ETAG_TIMEOUT ", " HF_HUB_DOWNLOAD_TIMEOUT
+how many seconds a connection may take, and may bring no byte; else 10 and 20
+.TP
+.BR SSL_CERT_FILE ", " REQUESTS_CA_BUNDLE ", " CURL_CA_BUNDLE
+a file with the certificates to trust
+.TP
+.BR https_proxy ", " no_proxy
+as curl reads them
+.TP
 .B XDG_CACHE_HOME
 tokenizers in a form that loads at once are kept in its folder tracebake; else
 in ~/.cache/tracebake

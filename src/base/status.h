@@ -42,7 +42,7 @@ struct tb_error {
     uint64_t line;       /* 1 is the first; 0: not known */
     uint64_t offset;     /* bytes from the file's start; with line only */
     char json_path[128]; /* for example $[3].payload.UUID, or "" */
-    char message[256];   /* fault first, lower case, no full stop */
+    char message[512];   /* fault first, lower case, no full stop */
 };
 
 #define TB_NODISCARD __attribute__((warn_unused_result))

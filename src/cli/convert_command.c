@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "convert_options.h"
+#include "fetch.h"
 #include "message.h"
 #include "model_choice.h"
 #include "path_list.h"
@@ -163,8 +164,10 @@ static int convert(const struct tb_convert_arguments *arguments,
     struct tb_stats stats = {0};
     struct tb_error error = {0};
     struct tb_progress progress = tb_progress_start(arguments->is_quiet);
+    struct tb_hub_access hub = tb_fetch_access(&progress);
     options->on_progress = on_progress;
     options->context = &progress;
+    options->hub = &hub;
     tb_stop_signal_watch();
     tb_status status = tb_convert(options, &stats, &error);
     tb_progress_clear(&progress);

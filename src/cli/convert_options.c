@@ -59,9 +59,9 @@ enum {
     HEADED("Tokens and blocks", TB_OPTION_TEXT, "tokenizer", "NAME", \
            tokenizer_text, tokenizer, \
         "A tokenizer.json, a folder with one, 'builtin' (o200k_base), or a " \
-        "model in the Hugging Face cache such as org/model or " \
-        "org/model@revision. Lengths are in its tokens: replay with the same " \
-        "one."), \
+        "model on the Hugging Face hub such as org/model or " \
+        "org/model@revision, which is fetched once. Lengths are in its " \
+        "tokens: replay with the same one."), \
     NUMBER("block-size", block_size_text, block_size, 1, BLOCK_SIZE_MAX, \
         "Tokens per block, of which each has one id. The rows cannot carry " \
         "it: replay with the same number (aiperf: --isl-block-size N)."), \

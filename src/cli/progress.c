@@ -1,16 +1,41 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 // Seconds. A short job shows nothing, since a line that flickers helps nobody.
 static const double show_after = 0.5;
 static const double show_every = 0.1;
 
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 struct tb_progress tb_progress_start(bool is_quiet)
 {
-    return (struct tb_progress){.is_wanted =
-                                    !is_quiet && isatty(STDERR_FILENO) == 1};
+    return (struct tb_progress){
+        .is_wanted = !is_quiet && isatty(STDERR_FILENO) == 1,
+        .next_at_s = now_s() + show_after,
+    };
+}
+
+static bool is_due(const struct tb_progress *progress)
+{
+    return progress->is_wanted && now_s() >= progress->next_at_s;
+}
+
+void tb_progress_show_line(struct tb_progress *progress, const char *line)
+{
+    if (!is_due(progress))
+        return;
+    (void)fprintf(stderr, "\r\033[K%.78s", line);
+    (void)fflush(stderr);
+    progress->is_shown = true;
+    progress->next_at_s = now_s() + show_every;
 }
 
 static void format_time(double seconds, char *text, size_t size)
@@ -26,9 +51,7 @@ static void format_time(double seconds, char *text, size_t size)
 void tb_progress_show(struct tb_progress *progress,
                       const struct tb_convert_progress *state)
 {
-    double next =
-        progress->is_shown ? progress->shown_at_s + show_every : show_after;
-    if (!progress->is_wanted || state->seconds < next)
+    if (!is_due(progress))
         return;
     double done = (double)state->bytes_done, total = (double)state->bytes_total;
     double rate = done / state->seconds;
@@ -43,10 +66,7 @@ void tb_progress_show(struct tb_progress *progress,
         (void)snprintf(line, sizeof(line), "%.1f MB  %.0f MB/s", done / 1e6,
                        rate / 1e6);
     }
-    (void)fprintf(stderr, "\r\033[K%.78s", line);
-    (void)fflush(stderr);
-    progress->is_shown = true;
-    progress->shown_at_s = state->seconds;
+    tb_progress_show_line(progress, line);
 }
 
 void tb_progress_clear(struct tb_progress *progress)

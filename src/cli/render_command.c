@@ -6,6 +6,7 @@
 
 #include "chat_template_file.h"
 #include "command.h"
+#include "fetch.h"
 #include "json_reader.h"
 #include "json_writer.h"
 #include "line_job.h"
@@ -30,7 +31,7 @@ struct arguments {
 static const struct tb_option options[] = {
     {"Options", "tokenizer", TB_OPTION_TEXT, "NAME", NULL,
      "The folder with the chat template, or a tokenizer.json in it, or a model "
-     "in the Hugging Face cache such as org/model or org/model@revision. Its "
+     "on the Hugging Face hub such as org/model or org/model@revision. Its "
      "tokenizer_config.json has the special tokens.",
      offsetof(struct arguments, tokenizer), 0, 0},
     {NULL, "chat-template", TB_OPTION_TEXT, "FILE", NULL,
@@ -123,19 +124,14 @@ static tb_status compile_own(struct job *job, const char *name,
     return TB_OK;
 }
 
-static bool is_builtin(const char *name)
-{
-    return strcmp(name, "builtin") == 0 || strcmp(name, "o200k_base") == 0;
-}
-
 static tb_status open_template(struct job *job,
                                const struct arguments *arguments,
                                struct tb_error *error)
 {
     const char *name = arguments->tokenizer ? arguments->tokenizer : "builtin";
     char path[4096];
-    if (!is_builtin(name)) {
-        TB_TRY(tb_tokenizer_locate(name, path, sizeof(path), error));
+    if (!tb_tokenizer_is_builtin(name)) {
+        TB_TRY(tb_fetch_locate(name, false, path, sizeof(path), error));
         tb_status status = tb_chat_template_file_read(path, &job->file, error);
         if (status != TB_OK) {
             tb_error_set_path(error, path);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "fetch.h"
 #include "json_reader.h"
 #include "line_job.h"
 #include "message.h"
@@ -19,7 +20,7 @@ struct arguments {
 static const struct tb_option options[] = {
     {"Options", "tokenizer", TB_OPTION_TEXT, "NAME", NULL,
      "A tokenizer.json, a folder with one, 'builtin' (o200k_base), or a model "
-     "in the Hugging Face cache such as org/model or org/model@revision. Must "
+     "on the Hugging Face hub such as org/model or org/model@revision. Must "
      "be given.",
      offsetof(struct arguments, tokenizer), 0, 0},
     {NULL, "help", TB_OPTION_FLAG, NULL, NULL, "Show this page.",
@@ -133,8 +134,11 @@ static int tokenize(const struct arguments *arguments)
     struct tb_tokenizer *tokenizer = NULL;
     struct tb_error error = {0};
     const char *path = arguments->files.count ? arguments->files.items[0] : "-";
-    tb_status status =
-        tb_tokenizer_open(arguments->tokenizer, &tokenizer, &error);
+    char file[4096];
+    tb_status status = tb_fetch_locate(arguments->tokenizer, false, file,
+                                       sizeof(file), &error);
+    if (status == TB_OK)
+        status = tb_tokenizer_open(file, &tokenizer, &error);
     if (status == TB_OK)
         status = tb_encoder_new(tokenizer, &job.encoder);
     if (status == TB_OK)

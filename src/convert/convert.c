@@ -54,6 +54,7 @@ struct run {
     const char *tokenizer_name;
     char model[128]; /* the first that is recorded */
     struct tb_tokenizer *tokenizer;
+    bool is_without_tokenizer; /* it could not be had: no fault of an input */
     struct tb_prompt_rule rule;
     struct tb_chat_template_file template_file; /* beside the tokenizer */
     struct tb_chat_template *chat_template, *tool_template;
@@ -226,20 +227,31 @@ static tb_status load_template(struct run *run, struct tb_error *error)
     return TB_OK;
 }
 
-static tb_status start_workers(struct run *run, struct tb_error *error)
+static tb_status open_tokenizer(struct run *run, struct tb_error *error)
+{
+    struct tb_error why = {0};
+    char path[4096];
+    tb_status status = tb_tokenizer_locate(
+        run->tokenizer_name, run->options->hub, path, sizeof(path), &why);
+    if (status == TB_OK)
+        status = tb_tokenizer_open(path, &run->tokenizer, &why);
+    if (status == TB_OK || !error)
+        return status;
+    const char *reason = run->stats->tokenizer_reason;
+    *error = why;
+    if (status != TB_ERR_INTERRUPTED && reason[0])
+        (void)snprintf(error->message, sizeof(error->message),
+                       "no --tokenizer given (%.90s): %.390s", reason,
+                       why.message);
+    return status;
+}
+
+static tb_status set_up_tokenizer(struct run *run, struct tb_error *error)
 {
     struct tb_stats *stats = run->stats;
     (void)snprintf(stats->tokenizer, sizeof(stats->tokenizer), "%.255s",
                    run->tokenizer_name);
-    tb_status status =
-        tb_tokenizer_open(run->tokenizer_name, &run->tokenizer, error);
-    if (status == TB_ERR_NOT_FOUND && stats->tokenizer_reason[0])
-        return tb_fail(error, status,
-                       "no --tokenizer given, and %s (%.90s) is not in the "
-                       "Hugging Face cache: give a tokenizer.json, its folder, "
-                       "or builtin",
-                       run->tokenizer_name, stats->tokenizer_reason);
-    TB_TRY(status);
+    TB_TRY(open_tokenizer(run, error));
     (void)snprintf(stats->tokenizer_origin, sizeof(stats->tokenizer_origin),
                    "%.255s", tb_tokenizer_origin(run->tokenizer));
     (void)snprintf(stats->tokenizer_fingerprint,
@@ -250,6 +262,14 @@ static tb_status start_workers(struct run *run, struct tb_error *error)
         TB_TRY(tb_endpoint_init(&run->endpoint, &run->rule, run->tokenizer));
         stats->is_endpoint_unknown = run->endpoint.turn_count == 0;
     }
+    return TB_OK;
+}
+
+static tb_status start_workers(struct run *run, struct tb_error *error)
+{
+    tb_status status = set_up_tokenizer(run, error);
+    run->is_without_tokenizer = status != TB_OK;
+    TB_TRY(status);
     return tb_pipeline_start(run->pipeline, run->tokenizer, error);
 }
 
@@ -305,10 +325,6 @@ static tb_status choose_tokenizer(struct run *run,
 {
     if (tb_pipeline_is_started(run->pipeline))
         return TB_OK;
-    if (run->tokenizer_name)
-        return start_workers(run, error);
-    if (run->options->dialect == TB_DIALECT_TELEMETRY)
-        return use_default(run, error);
     if (event->kind == TB_TRACE_RECORD)
         TB_TRY(look_for_model(run, event, error));
     if (tb_pipeline_is_started(run->pipeline))
@@ -471,9 +487,9 @@ static tb_status read_input(struct run *run, const char *path,
     if (run->options->input_count > 1)
         run->bytes_total = 0; // the others' sizes are not known yet
     tb_status status = read_trace(run, input, error);
-    if (status != TB_OK && status != TB_ERR_INTERRUPTED &&
-        status != TB_ERR_CLOSED && status != TB_ERR_NOT_FOUND &&
-        status != TB_ERR_UNSUPPORTED)
+    bool is_of_input = status != TB_ERR_INTERRUPTED &&
+                       status != TB_ERR_CLOSED && !run->is_without_tokenizer;
+    if (status != TB_OK && is_of_input)
         tb_error_set_path(error, path);
     struct tb_meta_input *meta = &run->inputs[run->input_number];
     tb_input_fingerprint(input, run->fingerprints[run->input_number]);
@@ -494,12 +510,8 @@ static tb_status read_inputs(struct run *run, struct tb_error *error)
         TB_TRY(read_input(run, run->options->inputs[i], error));
         run->inputs[i].size = run->stats->bytes_read - before;
     }
-    if (!tb_pipeline_is_started(run->pipeline)) {
-        if (run->tokenizer_name)
-            TB_TRY(start_workers(run, error));
-        else
-            TB_TRY(use_default(run, error));
-    }
+    if (!tb_pipeline_is_started(run->pipeline))
+        TB_TRY(use_default(run, error));
     struct tb_batch *last = run->batch;
     run->batch = NULL;
     TB_TRY(tb_pipeline_put(run->pipeline, last, error));
@@ -690,6 +702,11 @@ static tb_status put_in_place(struct run *run, struct tb_error *error)
 static tb_status convert(struct run *run, struct tb_error *error)
 {
     TB_TRY(set_up(run, error));
+    // A tokenizer that is known is fetched before anything is read.
+    if (run->tokenizer_name)
+        TB_TRY(start_workers(run, error));
+    else if (run->options->dialect == TB_DIALECT_TELEMETRY)
+        TB_TRY(use_default(run, error));
     TB_TRY(read_inputs(run, error));
     run->stats->seconds = seconds_since(&run->started);
     TB_TRY(check_result(run, error));

@@ -11,6 +11,7 @@
 #ifndef TB_CONVERT_H
 #define TB_CONVERT_H
 
+#include "hub.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -96,6 +97,8 @@ struct tb_convert_options {
     bool (*on_progress)(void *context,
                         const struct tb_convert_progress *progress);
     void *context;
+    /* How to fetch a tokenizer that is not there; NULL: not at all. */
+    const struct tb_hub_access *hub;
     bool is_for_aiperf;  /* the summary ends with the command for it */
     const char *version; /* of the program, for the meta file */
     const char *command; /* how the run was asked for, for the meta file */

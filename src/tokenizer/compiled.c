@@ -7,6 +7,7 @@
 
 #include "map_file.h"
 #include "output.h"
+#include "path.h"
 
 /* To be raised whenever anything that is written here, or what it means,
  * changes: hashes, slots, numbers of patterns. */
@@ -262,17 +263,6 @@ static tb_status save_all(const struct tb_tokenizer *tokenizer,
     return TB_OK;
 }
 
-static void make_folder(const char *path)
-{
-    char folder[4096];
-    (void)snprintf(folder, sizeof(folder), "%s", path);
-    for (char *slash = folder + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        (void)mkdir(folder, 0700); // what fails here fails below
-        *slash = '/';
-    }
-}
-
 tb_status tb_compiled_save(const struct tb_tokenizer *tokenizer,
                            const char *path)
 {
@@ -283,7 +273,7 @@ tb_status tb_compiled_save(const struct tb_tokenizer *tokenizer,
     struct tb_output *output = NULL;
     tb_status status = save_all(tokenizer, &writer);
     if (status == TB_OK) {
-        make_folder(path);
+        tb_path_make_folders(path, 0700);
         status = tb_output_open(path, &output, NULL);
     }
     if (status == TB_OK)

@@ -115,9 +115,9 @@ static tb_status open_source(const char *path, struct tb_tokenizer **tokenizer,
 tb_status tb_tokenizer_open(const char *name, struct tb_tokenizer **tokenizer,
                             struct tb_error *error)
 {
-    if (strcmp(name, "builtin") == 0 || strcmp(name, "o200k_base") == 0)
-        return open_source("", tokenizer, error);
     char path[4096];
-    TB_TRY(tb_tokenizer_locate(name, path, sizeof(path), error));
+    if (tb_tokenizer_is_builtin(name))
+        return open_source("", tokenizer, error);
+    TB_TRY(tb_tokenizer_locate(name, NULL, path, sizeof(path), error));
     return open_source(path, tokenizer, error);
 }

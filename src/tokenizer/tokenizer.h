@@ -35,18 +35,33 @@ TB_NODISCARD tb_status tb_tokens_append(struct tb_tokens *tokens,
                                         const tb_token *ids, size_t count);
 void tb_tokens_release(struct tb_tokens *tokens);
 
-/* Loads what `name` says: a tokenizer.json, a folder with one, "builtin" or
- * "o200k_base", or a name in the Hugging Face cache (HF_HUB_CACHE, HF_HOME,
- * ~/.cache/huggingface/hub), "org/model" with an optional "@revision". */
+/* Loads what `name` says, as tb_tokenizer_locate finds it without `access`. */
 TB_NODISCARD tb_status tb_tokenizer_open(const char *name,
                                          struct tb_tokenizer **tokenizer,
                                          struct tb_error *error);
 
-/* Finds the file that tb_tokenizer_open would load: `name` as a path, or in the
- * Hugging Face cache. `path` receives it. TB_ERR_NOT_FOUND says what was
- * tried. */
-TB_NODISCARD tb_status tb_tokenizer_locate(const char *name, char *path,
-                                           size_t size, struct tb_error *error);
+/* Finds the tokenizer that `name` means, the first that there is of:
+ *
+ *     "builtin", "o200k_base"     the one that is part of the program
+ *     a tokenizer.json, or a folder with one
+ *     "org/model", "org/model@revision" in the Hugging Face cache (hub_cache.h)
+ *     the same on the hub, fetched into that cache (hub.h)
+ *
+ * `path`, which tb_tokenizer_open takes, receives its file, or the name of the
+ * built-in one. With `access` NULL nothing is fetched. TB_ERR_NOT_FOUND says
+ * what was tried and what to do; TB_ERR_VALUE: several could be meant; the
+ * statuses of tb_hub_fetch. */
+struct tb_hub_access;
+TB_NODISCARD tb_status tb_tokenizer_locate(const char *name,
+                                           const struct tb_hub_access *access,
+                                           char *path, size_t size,
+                                           struct tb_error *error);
+
+/* Is it a name of the tokenizer that is part of the program? */
+bool tb_tokenizer_is_builtin(const char *name);
+
+/* The files of a model that make a tokenizer and its chat template. */
+const struct tb_hub_files *tb_tokenizer_files(void);
 
 /* Loads the content of a tokenizer.json; `json` is not needed afterwards. */
 TB_NODISCARD tb_status tb_tokenizer_from_json(struct tb_span json,
