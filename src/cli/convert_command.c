@@ -69,7 +69,13 @@ static bool on_progress(void *context, const struct tb_convert_progress *state)
     return true;
 }
 
-// Do the rows go to standard output, so that nothing else may?
+static bool is_standard_output(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+           strcmp(path, "/dev/fd/1") == 0;
+}
+
+// Do rows or calls go to standard output, so that nothing else may?
 static bool is_output_taken(const struct tb_convert_options *options)
 {
     char path[4096];
@@ -80,8 +86,8 @@ static bool is_output_taken(const struct tb_convert_options *options)
         tb_convert_output_path(options->inputs[0], path, sizeof(path));
         output = path;
     }
-    return strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0 ||
-           strcmp(output, "/dev/fd/1") == 0;
+    return is_standard_output(output) ||
+           (options->calls && is_standard_output(options->calls));
 }
 
 static void print_messages(const struct tb_stats *stats)

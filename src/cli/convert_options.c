@@ -53,7 +53,11 @@ enum {
          "INPUT_mooncake.jsonl, INPUT without its extension", output, \
         "Where the rows go: whole, or not at all. '-' is standard output; a " \
         "name that ends in .gz or .zst is compressed. FILE.meta.json beside " \
-        "it says what the rows cannot: block size, tokenizer, inputs.")
+        "it says what the rows cannot: block size, tokenizer, inputs."), \
+    TEXT("calls", "FILE", NULL, calls, \
+        "Write one line of JSON per call to FILE too, also for calls without " \
+        "a row: its row, times, model, agent, recorded usage and our own " \
+        "count, but no text.")
 
 #define TOKEN_OPTIONS(block_size_text, tokenizer_text, lengths_text) \
     HEADED("Tokens and blocks", TB_OPTION_TEXT, "tokenizer", "NAME", \
@@ -70,6 +74,14 @@ enum {
         "model's chat template, with its tools, as the server saw it. join: " \
         "their contents, with line breaks between. auto: the template where " \
         "the tokenizer has one and the messages have roles, else join."), \
+    TEXT("chat-template", "FILE", "beside the tokenizer", templates.path, \
+        "Take the chat template from this file."), \
+    TEXT("chat-template-kwargs", "JSON", NULL, templates.kwargs, \
+        "An object of more variables for the template, as they were given to " \
+        "the server: '{\"enable_thinking\": false}'."), \
+    TEXT("special-tokens", "JSON", NULL, templates.special, \
+        "An object of special tokens for the template, before those of the " \
+        "tokenizer: '{\"bos_token\": \"<s>\"}'."), \
     CHOICE("lengths", "usage|tokens", lengths_text, lengths, \
         "Who leads when the server's recorded count of a prompt and our own " \
         "differ. usage: the server; the tokens are filled up or cut to its " \
@@ -81,20 +93,27 @@ enum {
         "Convert only N requests of the trace; a request is a session.", \
         AT(max_requests), 1, UINT64_MAX}, \
     NUMBER("skip-requests", "0", skip_requests, 0, UINT64_MAX, \
-        "First leave out N requests.")
+        "First leave out N requests."), \
+    FLAG("keep-failed", keeps_failed, \
+        "Give calls that never ended a row too, with 1 token of output: they " \
+        "did load the server.")
 
 #define ROW_OPTIONS \
-    HEADED("Rows", TB_OPTION_CHOICE, "for", "mooncake|aiperf", "mooncake", \
-           consumer, \
+    HEADED("Rows", TB_OPTION_CHOICE, "for", "mooncake|aiperf|dynamo", \
+           "mooncake", consumer, \
         "Set what follows to what that consumer needs, and print the command " \
         "that replays the rows. aiperf: --rows delta --endpoint chat --delay " \
         "recorded --timestamps session, and each row asks the server for " \
-        "just the recorded length. mooncake: the defaults."), \
-    CHOICE("rows", "whole|delta", "whole", rows, \
-        "What a row holds: the whole prompt, history included, or only what " \
-        "the turn adds to the conversation. With delta, a call that " \
-        "continues none before it begins a session of its own (conv_3.2), " \
-        "and names the one it belongs to as parent_session_id."), \
+        "just the recorded length. dynamo (its replay): --rows delta --delay " \
+        "recorded --timestamps session, and priorities as numbers. mooncake: " \
+        "the defaults."), \
+    CHOICE("rows", "whole|delta|messages", "whole", rows, \
+        "What a row holds: the whole prompt by its length and ids, history " \
+        "included; only what the turn adds to the conversation; or the " \
+        "messages themselves, which puts the text of the prompts into the " \
+        "file. With delta and messages, a call that continues none before it " \
+        "begins a session of its own (conv_3.2), and names the one it " \
+        "belongs to as parent_session_id."), \
     CHOICE("endpoint", "completions|chat", "completions, for aiperf chat", \
            endpoint, \
         "What the replay will call. A chat endpoint puts the model's " \
@@ -261,18 +280,29 @@ static tb_status read_speedup(const char *text, double *speedup,
     return TB_OK;
 }
 
+// What that consumer needs.
+static struct tb_row_form form_for(tb_consumer consumer)
+{
+    struct tb_row_form form = {.max_delay_ms = UINT64_MAX};
+    if (consumer == TB_CONSUMER_ANY)
+        return form;
+    form.rows = TB_ROWS_DELTA;
+    form.delay = TB_DELAY_RECORDED;
+    form.timestamps = TB_TIMESTAMPS_SESSION;
+    if (consumer == TB_CONSUMER_AIPERF) {
+        form.endpoint = TB_ENDPOINT_CHAT;
+        form.has_exact_output = true;
+        form.has_labels = true;
+    } else {
+        form.has_priority_number = true;
+    }
+    return form;
+}
+
 static tb_status apply_form(const struct tb_convert_arguments *arguments,
                             struct tb_row_form *form, struct tb_error *error)
 {
-    bool is_aiperf = arguments->consumer == TB_ARG_FOR_AIPERF;
-    *form = (struct tb_row_form){.max_delay_ms = UINT64_MAX};
-    if (is_aiperf) {
-        form->rows = TB_ROWS_DELTA;
-        form->delay = TB_DELAY_RECORDED;
-        form->timestamps = TB_TIMESTAMPS_SESSION;
-        form->has_exact_output = true;
-        form->endpoint = TB_ENDPOINT_CHAT;
-    }
+    *form = form_for((tb_consumer)arguments->consumer);
     if (arguments->rows != TB_ARG_UNSET)
         form->rows = (tb_rows)arguments->rows;
     if (arguments->endpoint != TB_ARG_UNSET)
@@ -304,21 +334,47 @@ static tb_status check_effect(const struct tb_convert_arguments *arguments,
     return TB_OK;
 }
 
+static tb_status check_consumer(const struct tb_convert_arguments *arguments,
+                                const struct tb_row_form *form,
+                                struct tb_error *error)
+{
+    if (arguments->consumer == TB_CONSUMER_DYNAMO &&
+        form->rows == TB_ROWS_MESSAGES)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--for dynamo' needs lengths and ids, which '--rows "
+                       "messages' does not give");
+    return TB_OK;
+}
+
+static tb_status check_templates(const struct tb_convert_arguments *arguments,
+                                 struct tb_error *error)
+{
+    const struct tb_chat_template_overrides *given = &arguments->templates;
+    bool is_joined =
+        arguments->is_compat || arguments->prompt == TB_PROMPT_TEXT_JOIN;
+    if (is_joined && (given->path || given->kwargs || given->special))
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--chat-template', '--chat-template-kwargs' and "
+                       "'--special-tokens' are for prompts by a template, not "
+                       "for '--prompt join' or '--compat'");
+    return TB_OK;
+}
+
 static tb_status check_compat(const struct tb_convert_arguments *arguments,
                               const struct tb_row_form *form,
                               struct tb_error *error)
 {
-    bool is_other = form->rows != TB_ROWS_WHOLE ||
-                    form->delay == TB_DELAY_RECORDED ||
-                    form->timestamps != TB_TIMESTAMPS_NONE ||
-                    form->endpoint != TB_ENDPOINT_COMPLETIONS ||
-                    arguments->prompt == TB_PROMPT_TEXT_TEMPLATE;
+    bool is_other =
+        form->rows != TB_ROWS_WHOLE || form->delay == TB_DELAY_RECORDED ||
+        form->timestamps != TB_TIMESTAMPS_NONE ||
+        form->endpoint != TB_ENDPOINT_COMPLETIONS ||
+        arguments->prompt == TB_PROMPT_TEXT_TEMPLATE || arguments->keeps_failed;
     if (arguments->is_compat && is_other)
         return tb_fail(
             error, TB_ERR_USAGE,
             "'--compat' writes what the Python converters write, "
-            "who know no --for, --rows delta, --endpoint, --timestamps, "
-            "--delay recorded or --prompt template");
+            "who know no --for, --rows but whole, --endpoint, --timestamps, "
+            "--delay recorded, --keep-failed or --prompt template");
     return TB_OK;
 }
 
@@ -341,8 +397,13 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
         options->lengths =
             arguments->lengths == 0 ? TB_LENGTHS_USAGE : TB_LENGTHS_TOKENS;
     options->prompt = (tb_prompt_text)arguments->prompt;
-    options->is_for_aiperf = arguments->consumer == TB_ARG_FOR_AIPERF;
+    options->templates = arguments->templates;
+    options->consumer = (tb_consumer)arguments->consumer;
+    options->calls = arguments->calls;
+    options->keeps_failed = arguments->keeps_failed;
     TB_TRY(apply_form(arguments, &options->form, error));
     TB_TRY(check_effect(arguments, &options->form, error));
+    TB_TRY(check_templates(arguments, error));
+    TB_TRY(check_consumer(arguments, &options->form, error));
     return check_compat(arguments, &options->form, error);
 }

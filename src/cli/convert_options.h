@@ -8,7 +8,6 @@
 
 /* In the order of the words in the tables. */
 enum { TB_ARG_STATS_TEXT, TB_ARG_STATS_JSON, TB_ARG_STATS_NONE };
-enum { TB_ARG_FOR_MOONCAKE, TB_ARG_FOR_AIPERF };
 enum { TB_ARG_UNSET = -1 };
 
 /* What was typed. */
@@ -16,13 +15,15 @@ struct tb_convert_arguments {
     struct tb_text_list inputs;
     const char *files_from;
     const char *output;
+    const char *calls;
     const char *tokenizer;
+    struct tb_chat_template_overrides templates;
     uint64_t block_size;
     uint64_t skip_requests, max_requests;
     const char *delay, *max_delay, *speedup;
     int lengths, prompt, session_prefix, rows, endpoint, timestamps, consumer,
         stats;
-    bool is_compat, is_strict, is_dry_run, is_quiet, is_help;
+    bool keeps_failed, is_compat, is_strict, is_dry_run, is_quiet, is_help;
     uint64_t threads;
 };
 

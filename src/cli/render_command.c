@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "chat_template_file.h"
+#include "chat_template_set.h"
 #include "command.h"
 #include "fetch.h"
 #include "json_reader.h"
@@ -13,17 +13,12 @@
 #include "message.h"
 #include "tokenizer.h"
 
-enum { SPECIAL_MAX = 2 * TB_CHAT_TEMPLATE_MAX_SPECIAL };
-
-#define TEMPLATE_MAX_LEN ((size_t)64 << 20)
 #define NOW_MAX UINT64_C(253402300799) // the last second of the year 9999
 
 struct arguments {
     struct tb_text_list files;
     const char *tokenizer;
-    const char *template_path;
-    const char *kwargs;
-    const char *special;
+    struct tb_chat_template_overrides overrides;
     uint64_t now_s;
     bool is_help;
 };
@@ -36,15 +31,15 @@ static const struct tb_option options[] = {
      offsetof(struct arguments, tokenizer), 0, 0},
     {NULL, "chat-template", TB_OPTION_TEXT, "FILE", NULL,
      "Take the template from this file.",
-     offsetof(struct arguments, template_path), 0, 0},
+     offsetof(struct arguments, overrides.path), 0, 0},
     {NULL, "chat-template-kwargs", TB_OPTION_TEXT, "JSON", NULL,
      "An object of more variables for the template, such as "
      "'{\"enable_thinking\": false}'.",
-     offsetof(struct arguments, kwargs), 0, 0},
+     offsetof(struct arguments, overrides.kwargs), 0, 0},
     {NULL, "special-tokens", TB_OPTION_TEXT, "JSON", NULL,
      "An object of special tokens that go before those of the tokenizer, such "
      "as '{\"bos_token\": \"<s>\"}'.",
-     offsetof(struct arguments, special), 0, 0},
+     offsetof(struct arguments, overrides.special), 0, 0},
     {NULL, "now", TB_OPTION_NUMBER, "SECONDS", "the time now",
      "What templates that ask for the time get, in seconds since 1970, UTC.",
      offsetof(struct arguments, now_s), 0, NOW_MAX},
@@ -73,11 +68,7 @@ static const struct tb_option_table table = {
 };
 
 struct job {
-    struct tb_chat_template_file file;
-    struct tb_chat_template *plain, *with_tools; // the latter may be NULL
-    struct tb_special_token special[SPECIAL_MAX];
-    size_t special_count;
-    struct tb_span kwargs;
+    struct tb_chat_template_set templates;
     double now_s;
     struct tb_arena arena; // of one line
     struct tb_buffer prompt;
@@ -86,120 +77,25 @@ struct job {
 
 /* ---- the template ----------------------------------------------------- */
 
-static tb_status compile(struct tb_span source, const char *path,
-                         struct tb_chat_template **chat_template,
-                         struct tb_error *error)
+static tb_status open_templates(struct job *job,
+                                const struct arguments *arguments,
+                                struct tb_error *error)
 {
-    tb_status status = tb_chat_template_compile(source, chat_template, error);
-    if (status != TB_OK)
-        tb_error_set_path(error, path);
-    return status;
-}
-
-static tb_status compile_file(struct job *job, const char *path,
-                              struct tb_error *error)
-{
-    struct tb_buffer source = TB_BUFFER(TEMPLATE_MAX_LEN);
-    tb_status status = tb_input_read_all(path, &source, error);
-    if (status == TB_OK)
-        status = compile(tb_buffer_span(&source), path, &job->plain, error);
-    tb_buffer_release(&source);
-    return status;
-}
-
-static tb_status compile_own(struct job *job, const char *name,
-                             struct tb_error *error)
-{
-    if (!job->file.source.ptr && !job->file.tool_source.ptr) {
-        tb_fail(error, TB_ERR_NOT_FOUND,
-                "no chat template beside the tokenizer; give one with "
-                "--chat-template FILE");
-        tb_error_set_path(error, name);
-        return TB_ERR_NOT_FOUND;
-    }
-    if (job->file.source.ptr)
-        TB_TRY(compile(job->file.source, name, &job->plain, error));
-    if (job->file.tool_source.ptr)
-        TB_TRY(compile(job->file.tool_source, name, &job->with_tools, error));
-    return TB_OK;
-}
-
-static tb_status open_template(struct job *job,
-                               const struct arguments *arguments,
-                               struct tb_error *error)
-{
-    const char *name = arguments->tokenizer ? arguments->tokenizer : "builtin";
+    const char *name = arguments->tokenizer;
     char path[4096];
-    if (!tb_tokenizer_is_builtin(name)) {
+    bool has_file = name && !tb_tokenizer_is_builtin(name);
+    if (has_file)
         TB_TRY(tb_fetch_locate(name, false, path, sizeof(path), error));
-        tb_status status = tb_chat_template_file_read(path, &job->file, error);
-        if (status != TB_OK) {
-            tb_error_set_path(error, path);
-            return status;
-        }
-    }
-    return arguments->template_path
-               ? compile_file(job, arguments->template_path, error)
-               : compile_own(job, name, error);
-}
-
-/* ---- special tokens --------------------------------------------------- */
-
-static tb_status read_special(struct job *job, struct tb_json_reader *reader)
-{
-    TB_TRY(tb_json_enter_object(reader));
-    for (;;) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(reader, &key));
-        if (!key.ptr)
-            return TB_OK;
-        if (job->special_count == SPECIAL_MAX)
-            return tb_json_fail(reader, TB_ERR_LIMIT,
-                                "too many special tokens");
-        struct tb_special_token *token = &job->special[job->special_count++];
-        TB_TRY(tb_arena_copy(&job->file.arena, key, &token->name));
-        TB_TRY(tb_json_read_string(reader, &job->file.arena, &token->text));
-    }
-}
-
-// Those of the option stand behind those of the file, and so win.
-static tb_status set_special(struct job *job, const char *json,
-                             struct tb_error *error)
-{
-    struct tb_json_reader reader;
-    for (size_t i = 0; i < job->file.special_count; i++)
-        job->special[job->special_count++] = job->file.special[i];
-    if (!json)
+    TB_TRY(tb_chat_template_set_read(&job->templates, has_file ? path : NULL,
+                                     &arguments->overrides, error));
+    TB_TRY(tb_chat_template_set_compile(&job->templates, error));
+    if (tb_chat_template_set_find(&job->templates, true))
         return TB_OK;
-    tb_json_reader_init_span(&reader, tb_span_of(json), 0, 1);
-    tb_status status = read_special(job, &reader);
-    if (status == TB_OK)
-        status = tb_json_expect_end(&reader);
-    if (status == TB_OK)
-        return TB_OK;
-    *error = reader.error;
-    tb_error_set_path(error, "--special-tokens");
-    return status;
-}
-
-static tb_status set_kwargs(struct job *job, const char *json,
-                            struct tb_error *error)
-{
-    struct tb_json_reader reader;
-    job->kwargs = tb_span_of(json);
-    if (!json)
-        return TB_OK;
-    tb_json_reader_init_span(&reader, job->kwargs, 0, 1);
-    tb_status status = tb_json_enter_object(&reader);
-    if (status == TB_OK)
-        status = tb_json_leave_to(&reader, 0);
-    if (status == TB_OK)
-        status = tb_json_expect_end(&reader);
-    if (status == TB_OK)
-        return TB_OK;
-    *error = reader.error;
-    tb_error_set_path(error, "--chat-template-kwargs");
-    return status;
+    tb_fail(error, TB_ERR_NOT_FOUND,
+            "no chat template beside the tokenizer; give one with "
+            "--chat-template FILE");
+    tb_error_set_path(error, name);
+    return TB_ERR_NOT_FOUND;
 }
 
 /* ---- lines ------------------------------------------------------------ */
@@ -230,9 +126,7 @@ static const struct tb_chat_template *choose(const struct job *job,
 {
     bool has_tools =
         input->tools.ptr && !tb_span_equal(input->tools, TB_SPAN("null"));
-    if ((has_tools && job->with_tools) || !job->plain)
-        return job->with_tools;
-    return job->plain;
+    return tb_chat_template_set_find(&job->templates, has_tools)->compiled;
 }
 
 // Does the failure concern this line alone?
@@ -262,10 +156,8 @@ static tb_status render_line(void *context, struct tb_line_job *lines,
 {
     struct job *job = context;
     struct tb_json_reader reader;
-    struct tb_chat_input input = {.special = job->special,
-                                  .special_count = job->special_count,
-                                  .kwargs = job->kwargs,
-                                  .now_s = job->now_s};
+    struct tb_chat_input input = tb_chat_template_set_input(&job->templates);
+    input.now_s = job->now_s;
     tb_arena_reset(&job->arena);
     tb_buffer_clear(&job->prompt);
     tb_json_reader_init_span(&reader, line, lines->lines.offset,
@@ -293,16 +185,12 @@ static tb_status open_job(struct job *job, const struct arguments *arguments,
 {
     job->now_s =
         arguments->now_s ? (double)arguments->now_s : (double)time(NULL);
-    TB_TRY(set_kwargs(job, arguments->kwargs, error));
-    TB_TRY(open_template(job, arguments, error));
-    return set_special(job, arguments->special, error);
+    return open_templates(job, arguments, error);
 }
 
 static void release_job(struct job *job)
 {
-    tb_chat_template_free(job->plain);
-    tb_chat_template_free(job->with_tools);
-    tb_chat_template_file_release(&job->file);
+    tb_chat_template_set_release(&job->templates);
     tb_arena_release(&job->arena);
     tb_buffer_release(&job->prompt);
 }
@@ -333,7 +221,7 @@ int tb_command_render(int argc, char *const *argv)
     struct tb_error error = {0};
     tb_status status = tb_option_parse(&table, argc, argv, &arguments, &error);
     if (status == TB_OK && !arguments.is_help && !arguments.tokenizer &&
-        !arguments.template_path)
+        !arguments.overrides.path)
         status = tb_fail(&error, TB_ERR_USAGE,
                          "no template given: --tokenizer NAME or "
                          "--chat-template FILE");

@@ -110,8 +110,25 @@ static bool is_using_tools(const struct tb_batch_worker *worker,
 {
     return kind == TB_PROMPT_RENDERED &&
            tb_chat_template_mentions(
-               tb_prompt_rule_template(worker->maker.rule, call),
+               tb_prompt_rule_template(worker->maker.rule, call)->compiled,
                TB_SPAN("tools"));
+}
+
+static tb_status keep_messages(struct tb_batch *batch,
+                               struct tb_batch_worker *worker,
+                               struct tb_batch_event *event,
+                               struct tb_error *error)
+{
+    struct tb_prompt *prompt = &event->prompt;
+    tb_buffer_clear(&worker->messages);
+    tb_buffer_clear(&worker->tools);
+    TB_TRY(tb_prompt_maker_add_messages(
+        &worker->maker, &event->part.call, tb_buffer_span(&worker->text),
+        &worker->messages, &worker->tools, error));
+    TB_TRY(tb_arena_copy(&batch->arena, tb_buffer_span(&worker->messages),
+                         &prompt->messages));
+    return tb_arena_copy(&batch->arena, tb_buffer_span(&worker->tools),
+                         &prompt->tools);
 }
 
 static tb_status encode_prompt(struct tb_batch *batch,
@@ -131,6 +148,8 @@ static tb_status encode_prompt(struct tb_batch *batch,
         return TB_OK;
     prompt->has_unused_tools =
         call->tools.len > 0 && !is_using_tools(worker, call, prompt->kind);
+    if (worker->maker.rule->has_messages)
+        TB_TRY(keep_messages(batch, worker, event, error));
     prompt->is_empty_text = worker->text.len == 0;
     prompt->lone_surrogate_count = event->part.call.lone_surrogate_count;
     uint64_t tag = event->session_number << 32 | (event->number & UINT32_MAX);

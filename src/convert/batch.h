@@ -20,7 +20,9 @@ struct tb_prompt {
     bool is_empty_text;
     bool has_unused_tools; /* its tools are not in the text */
     tb_prompt_kind kind;
-    struct tb_span refusal; /* why, when it was refused; beside `own` */
+    struct tb_span refusal;         /* why, when it was refused; beside `own` */
+    struct tb_span messages, tools; /* as an endpoint takes them, when rows
+                                       want them; beside `own` */
 };
 
 /* One event of the trace and, for a record, what came out of it. */
@@ -70,7 +72,8 @@ struct tb_batch_worker {
     struct tb_prompt_maker maker;
     struct tb_encoder *encoder;
     struct tb_prompt_cache *cache;
-    struct tb_buffer text; /* of the current prompt */
+    struct tb_buffer text;            /* of the current prompt */
+    struct tb_buffer messages, tools; /* ... and for rows of messages */
     struct tb_tokens answer;
 };
 

@@ -11,20 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "chat_request.h"
-#include "chat_template_file.h"
 #include "input_name.h"
 #include "memory.h"
-#include "meta.h"
-#include "model_choice.h"
-#include "output.h"
 #include "pipeline.h"
 #include "pool.h"
 #include "row_maker.h"
-
-#define META_EXTENSION ".meta.json"
+#include "run_model.h"
+#include "run_output.h"
 
 enum {
     BATCH_LEN = 1 << 20, /* bytes of records after which one is full */
@@ -38,8 +32,7 @@ struct run {
     struct tb_stats *stats;
     uint32_t block_size;
     struct timespec started;
-    char output_path[4096];
-    struct tb_output *output;
+    struct tb_run_output output;
     /* reading */
     struct tb_trace_counts counts; /* of inputs that are done */
     struct tb_meta_input *inputs;  /* for the meta file */
@@ -50,16 +43,10 @@ struct run {
     struct tb_batch *batch;           /* being filled */
     uint64_t session_number, record_number;
     struct tb_buffer prefixed_name; /* of the current session */
-    /* choosing a tokenizer */
-    const char *tokenizer_name;
-    char model[128]; /* the first that is recorded */
-    struct tb_tokenizer *tokenizer;
+    /* from messages to tokens */
+    struct tb_tokenizer_choice choice;
+    struct tb_run_model model;
     bool is_without_tokenizer; /* it could not be had: no fault of an input */
-    struct tb_prompt_rule rule;
-    struct tb_chat_template_file template_file; /* beside the tokenizer */
-    struct tb_chat_template *chat_template, *tool_template;
-    struct tb_endpoint endpoint;
-    struct tb_arena scratch;
     struct tb_pipeline *pipeline;
     /* making rows */
     struct tb_row_maker *maker;
@@ -103,8 +90,9 @@ static tb_status add_record(struct run *run, struct tb_batch_event *event)
     }
     if (event->part.kind == TB_PART_NONE)
         return TB_OK;
-    TB_TRY(tb_prompt_store_add(&run->prompts, event->number, &event->prompt,
-                               event->answer_count));
+    if (event->part.kind != TB_PART_TOKEN)
+        TB_TRY(tb_prompt_store_add(&run->prompts, event->number, &event->prompt,
+                                   event->answer_count));
     return tb_session_add(&run->session, &event->part);
 }
 
@@ -173,150 +161,13 @@ static tb_status take_batch(void *context, struct tb_batch *batch,
 /* ---- the tokenizer
  * ---------------------------------------------------------------- */
 
-/* Compiles a template. One that this program cannot compile is a failure only
- * for who insists on it; everybody else is told, and has joined contents. */
-static tb_status compile_template(struct run *run, struct tb_span source,
-                                  struct tb_chat_template **chat_template,
-                                  struct tb_error *error)
-{
-    struct tb_error why = {0};
-    bool is_needed = run->options->prompt == TB_PROMPT_TEXT_TEMPLATE;
-    if (!source.ptr)
-        return TB_OK;
-    tb_status status = tb_chat_template_compile(source, chat_template, &why);
-    if (status == TB_OK)
-        return TB_OK;
-    char place[128];
-    (void)snprintf(place, sizeof(place), "chat template of %.100s",
-                   run->tokenizer_name);
-    tb_error_set_path(&why, place);
-    if (is_needed || status == TB_ERR_MEMORY) {
-        if (error)
-            *error = why;
-        return status;
-    }
-    tb_stats_add_message(run->stats, &why);
-    return TB_OK;
-}
-
-// The template that lies beside the tokenizer, if it is wanted.
-static tb_status load_template(struct run *run, struct tb_error *error)
-{
-    const struct tb_convert_options *options = run->options;
-    const char *origin = tb_tokenizer_origin(run->tokenizer);
-    struct tb_chat_template_file *file = &run->template_file;
-    run->rule = (struct tb_prompt_rule){.dialect = options->dialect,
-                                        .is_compat = options->is_compat};
-    if (options->is_compat || options->prompt == TB_PROMPT_TEXT_JOIN)
-        return TB_OK;
-    if (strcmp(origin, "built in") != 0)
-        TB_TRY(tb_chat_template_file_read(origin, file, error));
-    TB_TRY(compile_template(run, file->source, &run->chat_template, error));
-    TB_TRY(
-        compile_template(run, file->tool_source, &run->tool_template, error));
-    if (!run->chat_template && options->prompt == TB_PROMPT_TEXT_TEMPLATE)
-        return tb_fail(error, TB_ERR_NOT_FOUND,
-                       "tokenizer '%.200s' has no chat template",
-                       run->tokenizer_name);
-    run->rule.chat_template = run->chat_template;
-    run->rule.tool_template = run->tool_template;
-    run->rule.is_template_needed = options->prompt == TB_PROMPT_TEXT_TEMPLATE;
-    run->rule.takes_parts = tb_chat_template_takes_parts(file->source);
-    run->rule.special = file->special;
-    run->rule.special_count = file->special_count;
-    return TB_OK;
-}
-
-static tb_status open_tokenizer(struct run *run, struct tb_error *error)
-{
-    struct tb_error why = {0};
-    char path[4096];
-    tb_status status = tb_tokenizer_locate(
-        run->tokenizer_name, run->options->hub, path, sizeof(path), &why);
-    if (status == TB_OK)
-        status = tb_tokenizer_open(path, &run->tokenizer, &why);
-    if (status == TB_OK || !error)
-        return status;
-    const char *reason = run->stats->tokenizer_reason;
-    *error = why;
-    if (status != TB_ERR_INTERRUPTED && reason[0])
-        (void)snprintf(error->message, sizeof(error->message),
-                       "no --tokenizer given (%.90s): %.390s", reason,
-                       why.message);
-    return status;
-}
-
-static tb_status set_up_tokenizer(struct run *run, struct tb_error *error)
-{
-    struct tb_stats *stats = run->stats;
-    (void)snprintf(stats->tokenizer, sizeof(stats->tokenizer), "%.255s",
-                   run->tokenizer_name);
-    TB_TRY(open_tokenizer(run, error));
-    (void)snprintf(stats->tokenizer_origin, sizeof(stats->tokenizer_origin),
-                   "%.255s", tb_tokenizer_origin(run->tokenizer));
-    (void)snprintf(stats->tokenizer_fingerprint,
-                   sizeof(stats->tokenizer_fingerprint), "%.32s",
-                   tb_tokenizer_fingerprint(run->tokenizer));
-    TB_TRY(load_template(run, error));
-    if (run->options->form.endpoint == TB_ENDPOINT_CHAT) {
-        TB_TRY(tb_endpoint_init(&run->endpoint, &run->rule, run->tokenizer));
-        stats->is_endpoint_unknown = run->endpoint.turn_count == 0;
-    }
-    return TB_OK;
-}
-
 static tb_status start_workers(struct run *run, struct tb_error *error)
 {
-    tb_status status = set_up_tokenizer(run, error);
+    tb_status status = tb_run_model_open(&run->model, run->options,
+                                         &run->choice, run->stats, error);
     run->is_without_tokenizer = status != TB_OK;
     TB_TRY(status);
-    return tb_pipeline_start(run->pipeline, run->tokenizer, error);
-}
-
-static void give_reason(struct run *run, const char *format,
-                        struct tb_span model)
-{
-    (void)snprintf(run->stats->tokenizer_reason,
-                   sizeof(run->stats->tokenizer_reason), format,
-                   (int)(model.len < 100 ? model.len : 100),
-                   (const char *)model.ptr);
-}
-
-static tb_status use_default(struct run *run, struct tb_error *error)
-{
-    if (run->options->dialect == TB_DIALECT_TELEMETRY) {
-        run->tokenizer_name = TB_DEFAULT_TELEMETRY_TOKENIZER;
-        give_reason(run, "the default for telemetry%.*s", TB_SPAN(""));
-    } else {
-        run->tokenizer_name = TB_DEFAULT_NAT_TOKENIZER;
-        give_reason(run,
-                    run->model[0]
-                        ? "the default, since model '%.*s' is not known"
-                        : "the default, since no model is recorded%.*s",
-                    tb_span_of(run->model));
-    }
-    return start_workers(run, error);
-}
-
-// Does the record name a model whose tokenizer is known?
-static tb_status look_for_model(struct run *run,
-                                const struct tb_trace_event *event,
-                                struct tb_error *error)
-{
-    struct tb_span model;
-    tb_arena_reset(&run->scratch);
-    if (tb_trace_peek_model(run->options->dialect, event->json, &run->scratch,
-                            &model) != TB_OK)
-        return TB_OK; // a broken record is told of when it is parsed
-    if (model.len > 0 && !run->model[0])
-        (void)snprintf(run->model, sizeof(run->model), "%.*s",
-                       (int)(model.len < 100 ? model.len : 100),
-                       (const char *)model.ptr);
-    run->tokenizer_name = tb_tokenizer_of_model(model);
-    if (!run->tokenizer_name)
-        return TB_OK;
-    give_reason(run, "inferred from model '%.*s'", model);
-    return start_workers(run, error);
+    return tb_pipeline_start(run->pipeline, run->model.tokenizer, error);
 }
 
 static tb_status choose_tokenizer(struct run *run,
@@ -325,15 +176,15 @@ static tb_status choose_tokenizer(struct run *run,
 {
     if (tb_pipeline_is_started(run->pipeline))
         return TB_OK;
-    if (event->kind == TB_TRACE_RECORD)
-        TB_TRY(look_for_model(run, event, error));
-    if (tb_pipeline_is_started(run->pipeline))
-        return TB_OK;
+    if (!run->choice.name && event->kind == TB_TRACE_RECORD)
+        tb_tokenizer_choice_look(&run->choice, event->json);
     // The session that begins here is not counted yet.
     bool is_over = (event->kind == TB_TRACE_SESSION &&
                     run->session_number >= MODEL_SESSIONS) ||
                    tb_pipeline_waiting_len(run->pipeline) > WAITING_MAX_LEN;
-    return is_over ? use_default(run, error) : TB_OK;
+    if (!run->choice.name && is_over)
+        tb_tokenizer_choice_default(&run->choice);
+    return run->choice.name ? start_workers(run, error) : TB_OK;
 }
 
 /* ---- reading
@@ -454,6 +305,7 @@ static tb_status read_trace(struct run *run, struct tb_input *input,
         .skip_sessions = options->skip_requests,
         .max_sessions = options->max_requests,
         .is_compat = options->is_compat,
+        .has_tokens = options->calls != NULL,
     };
     struct tb_trace_reader *reader;
     TB_TRY(
@@ -510,8 +362,10 @@ static tb_status read_inputs(struct run *run, struct tb_error *error)
         TB_TRY(read_input(run, run->options->inputs[i], error));
         run->inputs[i].size = run->stats->bytes_read - before;
     }
+    if (!run->choice.name)
+        tb_tokenizer_choice_default(&run->choice);
     if (!tb_pipeline_is_started(run->pipeline))
-        TB_TRY(use_default(run, error));
+        TB_TRY(start_workers(run, error));
     struct tb_batch *last = run->batch;
     run->batch = NULL;
     TB_TRY(tb_pipeline_put(run->pipeline, last, error));
@@ -521,38 +375,6 @@ static tb_status read_inputs(struct run *run, struct tb_error *error)
 
 /* ---- before and after
  * ------------------------------------------------------------------ */
-
-// Neither the rows nor their meta file may replace what is read.
-static tb_status check_against(struct run *run, const char *input,
-                               struct tb_error *error)
-{
-    char meta[sizeof(run->output_path) + sizeof(META_EXTENSION)];
-    (void)snprintf(meta, sizeof(meta), "%s" META_EXTENSION, run->output_path);
-    if (!tb_output_is_same_file(input, run->output_path) &&
-        !tb_output_is_same_file(input, meta))
-        return TB_OK;
-    tb_fail(error, TB_ERR_USAGE, "output would replace this input");
-    tb_error_set_path(error, input);
-    return TB_ERR_USAGE;
-}
-
-static tb_status check_output(struct run *run, struct tb_error *error)
-{
-    const struct tb_convert_options *options = run->options;
-    if (options->output)
-        (void)snprintf(run->output_path, sizeof(run->output_path), "%s",
-                       options->output);
-    else
-        tb_convert_output_path(options->inputs[0], run->output_path,
-                               sizeof(run->output_path));
-    // A path that was cut would name another file.
-    if (strlen(run->output_path) == sizeof(run->output_path) - 1)
-        return tb_fail(error, TB_ERR_USAGE, "the output's path is too long");
-    for (size_t i = 0; i < options->input_count; i++)
-        TB_TRY(check_against(run, options->inputs[i], error));
-    return options->tokenizer ? check_against(run, options->tokenizer, error)
-                              : TB_OK;
-}
 
 static bool does_usage_lead(const struct tb_convert_options *options)
 {
@@ -569,29 +391,23 @@ static tb_status set_up_rows(struct run *run)
         .block_size = run->block_size,
         .is_compat = options->is_compat,
         .does_usage_lead = does_usage_lead(options),
+        .keeps_failed = options->keeps_failed,
         .form = options->form,
-        .endpoint = &run->endpoint,
+        .endpoint = &run->model.endpoint,
+        .calls = run->output.calls,
     };
-    return tb_row_maker_new(&row_options, run->output, run->stats, &run->maker);
-}
-
-static tb_status open_output(struct run *run, struct tb_error *error)
-{
-    TB_TRY(tb_output_open(run->output_path, &run->output, error));
-    tb_output_on_signal(run->output, is_stopping, run);
-    return TB_OK;
+    return tb_row_maker_new(&row_options, run->output.rows, run->stats,
+                            &run->maker);
 }
 
 static tb_status set_up(struct run *run, struct tb_error *error)
 {
     const struct tb_convert_options *options = run->options;
-    TB_TRY(check_output(run, error));
-    if (!options->is_dry_run)
-        TB_TRY(open_output(run, error));
+    TB_TRY(tb_run_output_open(&run->output, options, is_stopping, run, error));
     struct tb_pipeline_options pipeline_options = {
         .dialect = options->dialect,
         .is_compat = options->is_compat,
-        .rule = &run->rule,
+        .rule = &run->model.rule,
         .is_reusing = true,
         .thread_count =
             options->threads ? options->threads : tb_pool_core_count(),
@@ -651,11 +467,10 @@ static tb_status check_result(const struct run *run, struct tb_error *error)
     return TB_OK;
 }
 
-static tb_status write_meta(struct run *run, struct tb_output *output,
-                            struct tb_error *error)
+static struct tb_meta describe(const struct run *run)
 {
     const struct tb_convert_options *options = run->options;
-    struct tb_meta meta = {
+    return (struct tb_meta){
         .version = options->version,
         .command = options->command,
         .inputs = run->inputs,
@@ -663,58 +478,26 @@ static tb_status write_meta(struct run *run, struct tb_output *output,
         .does_usage_lead = does_usage_lead(options),
         .has_delay = options->form.delay == TB_DELAY_FIXED,
         .delay_ms = options->form.delay_ms,
-        .is_delta = options->form.rows == TB_ROWS_DELTA,
     };
-    struct tb_buffer text = TB_BUFFER(SIZE_MAX / 2);
-    tb_status status = tb_meta_json(&meta, run->stats, &text);
-    if (status == TB_OK)
-        status = tb_output_write(output, tb_buffer_span(&text), error);
-    tb_buffer_release(&text);
-    TB_TRY(status);
-    return tb_output_prepare(output, error);
-}
-
-/* Rows and meta file: both are wholly on the disk before either gets its name,
- * and the meta file gets it first, since rows without it would be the worse
- * half. When the rows cannot follow, it goes again: it is not about the rows
- * that are there. */
-static tb_status put_in_place(struct run *run, struct tb_error *error)
-{
-    char path[sizeof(run->output_path) + sizeof(META_EXTENSION)];
-    struct tb_output *meta;
-    TB_TRY(tb_output_prepare(run->output, error));
-    if (tb_output_is_stream(run->output))
-        return tb_output_commit(run->output, error);
-    (void)snprintf(path, sizeof(path), "%s" META_EXTENSION, run->output_path);
-    TB_TRY(tb_output_open(path, &meta, error));
-    tb_status status = write_meta(run, meta, error);
-    if (status == TB_OK)
-        status = tb_output_commit(meta, error);
-    if (status == TB_OK) {
-        status = tb_output_commit(run->output, error);
-        if (status != TB_OK && !tb_output_is_stream(meta))
-            (void)unlink(path);
-    }
-    tb_output_close(meta);
-    return status;
 }
 
 static tb_status convert(struct run *run, struct tb_error *error)
 {
     TB_TRY(set_up(run, error));
     // A tokenizer that is known is fetched before anything is read.
-    if (run->tokenizer_name)
+    if (!run->choice.name && run->options->dialect == TB_DIALECT_TELEMETRY)
+        tb_tokenizer_choice_default(&run->choice);
+    if (run->choice.name)
         TB_TRY(start_workers(run, error));
-    else if (run->options->dialect == TB_DIALECT_TELEMETRY)
-        TB_TRY(use_default(run, error));
     TB_TRY(read_inputs(run, error));
     run->stats->seconds = seconds_since(&run->started);
     TB_TRY(check_result(run, error));
-    if (!run->output)
+    if (!run->output.rows)
         return TB_OK;
-    TB_TRY(put_in_place(run, error));
+    struct tb_meta meta = describe(run);
+    TB_TRY(tb_run_output_commit(&run->output, &meta, run->stats, error));
     (void)snprintf(run->stats->output_path, sizeof(run->stats->output_path),
-                   "%.255s", run->output_path);
+                   "%.255s", run->output.path);
     return TB_OK;
 }
 
@@ -722,16 +505,13 @@ static void tear_down(struct run *run)
 {
     tb_pipeline_free(run->pipeline);
     tb_row_maker_free(run->maker);
-    tb_output_close(run->output);
-    tb_tokenizer_free(run->tokenizer);
-    tb_chat_template_free(run->chat_template);
-    tb_chat_template_free(run->tool_template);
-    tb_chat_template_file_release(&run->template_file);
+    tb_run_output_close(&run->output);
+    tb_run_model_release(&run->model);
+    tb_tokenizer_choice_release(&run->choice);
     tb_session_release(&run->session);
     tb_prompt_store_release(&run->prompts);
     tb_buffer_release(&run->session_name);
     tb_buffer_release(&run->prefixed_name);
-    tb_arena_release(&run->scratch);
     tb_memory_free(run->inputs);
     tb_memory_free(run->fingerprints);
 }
@@ -744,7 +524,7 @@ tb_status tb_convert(const struct tb_convert_options *options,
     struct run run = {
         .options = options,
         .stats = stats,
-        .tokenizer_name = options->tokenizer,
+        .choice = {.dialect = options->dialect, .name = options->tokenizer},
         .session_name = TB_BUFFER(SIZE_MAX / 2),
         .prefixed_name = TB_BUFFER(SIZE_MAX / 2),
     };
@@ -753,9 +533,9 @@ tb_status tb_convert(const struct tb_convert_options *options,
         run.block_size = options->dialect == TB_DIALECT_NAT ? 128 : 64;
     stats->block_size = run.block_size;
     stats->is_compat = options->is_compat;
-    stats->is_delta = options->form.rows == TB_ROWS_DELTA;
+    stats->rows = options->form.rows;
+    stats->consumer = options->consumer;
     stats->is_for_chat = options->form.endpoint == TB_ENDPOINT_CHAT;
-    stats->is_for_aiperf = options->is_for_aiperf;
     stats->is_telemetry = options->dialect == TB_DIALECT_TELEMETRY;
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     tb_status status = convert(&run, error);

@@ -11,6 +11,7 @@
 #ifndef TB_CONVERT_H
 #define TB_CONVERT_H
 
+#include "chat_template_set.h"
 #include "hub.h"
 #include "stats.h"
 #include "trace.h"
@@ -32,11 +33,6 @@ typedef enum tb_session_prefix {
     TB_SESSION_PREFIX_ALWAYS,
     TB_SESSION_PREFIX_NEVER,
 } tb_session_prefix;
-
-typedef enum tb_rows {
-    TB_ROWS_WHOLE, /* a row holds the whole prompt */
-    TB_ROWS_DELTA, /* a row holds what the turn adds to the conversation */
-} tb_rows;
 
 typedef enum tb_delay {
     TB_DELAY_NONE,
@@ -65,6 +61,8 @@ struct tb_row_form {
     tb_timestamps timestamps;
     tb_endpoint_kind endpoint; /* rows are shorter by what it adds */
     bool has_exact_output;     /* ask the server for just the recorded length */
+    bool has_labels; /* hand agent type and priority on to the server */
+    bool has_priority_number; /* priorities are numbers */
 };
 
 struct tb_convert_progress {
@@ -87,11 +85,13 @@ struct tb_convert_options {
     struct tb_row_form form;
     tb_lengths lengths;
     tb_prompt_text prompt;
+    struct tb_chat_template_overrides templates; /* of those beside it */
     tb_session_prefix session_prefix;
-    bool is_compat;   /* byte for byte what the Python converters write */
-    bool is_strict;   /* anything lost: TB_ERR_VALUE and no output */
-    bool is_dry_run;  /* no output, no meta file */
-    unsigned threads; /* 0: as many as there are cores */
+    bool is_compat;    /* byte for byte what the Python converters write */
+    bool keeps_failed; /* a call that never ended has a row too */
+    bool is_strict;    /* anything lost: TB_ERR_VALUE and no output */
+    bool is_dry_run;   /* no output, no meta file */
+    unsigned threads;  /* 0: as many as there are cores */
     /* Called now and then on the calling thread, may be NULL. Returning false
      * stops the run with TB_ERR_INTERRUPTED and no output. */
     bool (*on_progress)(void *context,
@@ -99,9 +99,10 @@ struct tb_convert_options {
     void *context;
     /* How to fetch a tokenizer that is not there; NULL: not at all. */
     const struct tb_hub_access *hub;
-    bool is_for_aiperf;  /* the summary ends with the command for it */
-    const char *version; /* of the program, for the meta file */
-    const char *command; /* how the run was asked for, for the meta file */
+    tb_consumer consumer; /* the summary ends with the command for it */
+    const char *calls;    /* where a line per call goes (call_log.h), or NULL */
+    const char *version;  /* of the program, for the meta file */
+    const char *command;  /* how the run was asked for, for the meta file */
 };
 
 /* Converts. `stats` must be zero-initialised; it is filled as far as the run

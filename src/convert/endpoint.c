@@ -5,7 +5,8 @@
 #define WORD "word"
 
 struct probe {
-    const struct tb_prompt_rule *rule;
+    const struct tb_chat_template_set *templates;
+    const struct tb_chat_template *chat_template;
     struct tb_encoder *encoder;
     struct tb_buffer messages, text;
     struct tb_arena arena;
@@ -39,15 +40,12 @@ static tb_status count_turn(struct probe *probe, uint32_t turn,
                             uint64_t word_count, uint64_t *added)
 {
     TB_TRY(write_messages(probe, turn));
-    struct tb_chat_input input = {
-        .messages = tb_buffer_span(&probe->messages),
-        .special = probe->rule->special,
-        .special_count = probe->rule->special_count,
-    };
+    struct tb_chat_input input = tb_chat_template_set_input(probe->templates);
+    input.messages = tb_buffer_span(&probe->messages);
     tb_buffer_clear(&probe->text);
     tb_arena_reset(&probe->arena);
-    TB_TRY(tb_chat_template_render(probe->rule->chat_template, &input,
-                                   &probe->arena, &probe->text, NULL));
+    TB_TRY(tb_chat_template_render(probe->chat_template, &input, &probe->arena,
+                                   &probe->text, NULL));
     uint64_t count;
     TB_TRY(count_tokens(probe, tb_buffer_span(&probe->text), &count));
     uint64_t contents = word_count * (2 * (uint64_t)turn + 1);
@@ -67,13 +65,16 @@ static tb_status count_turns(struct probe *probe, struct tb_endpoint *endpoint)
 }
 
 tb_status tb_endpoint_init(struct tb_endpoint *endpoint,
-                           const struct tb_prompt_rule *rule,
+                           const struct tb_chat_template_set *templates,
                            const struct tb_tokenizer *tokenizer)
 {
     *endpoint = (struct tb_endpoint){.status = TB_ERR_NOT_FOUND};
-    if (!rule->chat_template)
+    const struct tb_chat_template_entry *entry =
+        tb_chat_template_set_find(templates, false);
+    if (!entry)
         return TB_OK;
-    struct probe probe = {.rule = rule,
+    struct probe probe = {.templates = templates,
+                          .chat_template = entry->compiled,
                           .messages = TB_BUFFER(1 << 20),
                           .text = TB_BUFFER(1 << 24)};
     tb_status status = tb_encoder_new(tokenizer, &probe.encoder);

@@ -10,7 +10,7 @@
 #ifndef TB_ENDPOINT_H
 #define TB_ENDPOINT_H
 
-#include "prompt_maker.h"
+#include "chat_template_set.h"
 #include "tokenizer.h"
 
 enum { TB_ENDPOINT_MAX_TURNS = 64 }; /* beyond, a turn adds what the last did */
@@ -21,12 +21,12 @@ struct tb_endpoint {
     tb_status status;    /* TB_OK, or why nothing is known */
 };
 
-/* Renders conversations of 1 to TB_ENDPOINT_MAX_TURNS turns with the rule's
+/* Renders conversations of 1 to TB_ENDPOINT_MAX_TURNS turns with the model's
  * template. A template that refuses them, or none, leaves `endpoint` adding
  * nothing. TB_ERR_MEMORY. */
-TB_NODISCARD tb_status tb_endpoint_init(struct tb_endpoint *endpoint,
-                                        const struct tb_prompt_rule *rule,
-                                        const struct tb_tokenizer *tokenizer);
+TB_NODISCARD tb_status tb_endpoint_init(
+    struct tb_endpoint *endpoint, const struct tb_chat_template_set *templates,
+    const struct tb_tokenizer *tokenizer);
 
 /* Tokens that turn `turn` (from 0) of a conversation has on top of the one
  * before, beside the contents. */

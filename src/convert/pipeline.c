@@ -54,6 +54,8 @@ static tb_status make_worker(const struct tb_pipeline *pipeline,
         .is_compat = pipeline->options.is_compat,
         .maker = tb_prompt_maker_make(pipeline->options.rule),
         .text = TB_BUFFER(UINT32_MAX),
+        .messages = TB_BUFFER(UINT32_MAX),
+        .tools = TB_BUFFER(UINT32_MAX),
     };
     TB_TRY(tb_encoder_new(tokenizer, &worker->encoder));
     return tb_prompt_cache_new(worker->encoder, pipeline->options.is_reusing,
@@ -168,6 +170,8 @@ static void free_worker(struct tb_batch_worker *worker)
     tb_prompt_cache_free(worker->cache);
     tb_encoder_free(worker->encoder);
     tb_buffer_release(&worker->text);
+    tb_buffer_release(&worker->messages);
+    tb_buffer_release(&worker->tools);
     tb_tokens_release(&worker->answer);
 }
 

@@ -4,20 +4,16 @@
 #ifndef TB_PROMPT_MAKER_H
 #define TB_PROMPT_MAKER_H
 
-#include "chat_template.h"
+#include "chat_template_set.h"
 #include "convert.h"
 
 /* How texts are made; read-only, shared by threads. */
 struct tb_prompt_rule {
     tb_dialect_id dialect;
     bool is_compat;
-    const struct tb_chat_template *chat_template; /* NULL: always joined */
-    const struct tb_chat_template *tool_template; /* for calls with tools; NULL:
-                                                     the same */
+    const struct tb_chat_template_set *templates; /* NULL: always joined */
     bool is_template_needed; /* what it refuses is not joined instead */
-    bool takes_parts;        /* the template walks through lists of parts */
-    const struct tb_special_token *special;
-    size_t special_count;
+    bool has_messages;       /* rows hold the messages themselves */
 };
 
 typedef enum tb_prompt_kind {
@@ -28,7 +24,7 @@ typedef enum tb_prompt_kind {
 } tb_prompt_kind;
 
 /* The template that a call is rendered with, or NULL. */
-const struct tb_chat_template *
+const struct tb_chat_template_entry *
 tb_prompt_rule_template(const struct tb_prompt_rule *rule,
                         const struct tb_call *call);
 
@@ -51,5 +47,13 @@ TB_NODISCARD tb_status tb_prompt_maker_add(struct tb_prompt_maker *maker,
                                            tb_prompt_kind *kind,
                                            struct tb_error *refusal,
                                            struct tb_error *error);
+
+/* Appends the messages of `call`, and its tools if it has any, as an
+ * OpenAI-style endpoint takes them: lists in strict JSON. Where messages have
+ * no roles, `text` is that of one user. Statuses as tb_prompt_maker_add. */
+TB_NODISCARD tb_status tb_prompt_maker_add_messages(
+    struct tb_prompt_maker *maker, const struct tb_call *call,
+    struct tb_span text, struct tb_buffer *messages, struct tb_buffer *tools,
+    struct tb_error *error);
 
 #endif

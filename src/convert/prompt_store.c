@@ -39,6 +39,8 @@ tb_status tb_prompt_store_add(struct tb_prompt_store *store, uint64_t number,
     *added = *prompt;
     added->own = (const tb_token *)(const void *)copy.ptr;
     TB_TRY(tb_arena_copy(&store->arena, prompt->refusal, &added->refusal));
+    TB_TRY(tb_arena_copy(&store->arena, prompt->messages, &added->messages));
+    TB_TRY(tb_arena_copy(&store->arena, prompt->tools, &added->tools));
     store->answer_counts[number] = answer_count;
     return TB_OK;
 }
@@ -68,6 +70,24 @@ void tb_prompt_store_copy(const struct tb_prompt_store *store, uint64_t number,
         assert(from == to || prompt->base != TB_PROMPT_NO_TAG);
         number = prompt->base;
     }
+}
+
+bool tb_prompt_store_is_equal(const struct tb_prompt_store *store, uint64_t a,
+                              uint64_t b)
+{
+    enum { PIECE = 512 }; // tokens compared at a time
+    tb_token ids[2][PIECE];
+    uint64_t count = tb_prompt_store_token_count(store, a);
+    if (count != tb_prompt_store_token_count(store, b))
+        return false;
+    for (uint64_t from = 0; from < count; from += PIECE) {
+        uint64_t to = from + PIECE < count ? from + PIECE : count;
+        tb_prompt_store_copy(store, a, from, to, ids[0]);
+        tb_prompt_store_copy(store, b, from, to, ids[1]);
+        if (memcmp(ids[0], ids[1], (size_t)(to - from) * sizeof(**ids)) != 0)
+            return false;
+    }
+    return true;
 }
 
 void tb_prompt_store_reset(struct tb_prompt_store *store)

@@ -29,6 +29,10 @@ uint64_t tb_prompt_store_token_count(const struct tb_prompt_store *store,
 void tb_prompt_store_copy(const struct tb_prompt_store *store, uint64_t number,
                           uint64_t from, uint64_t to, tb_token *ids);
 
+/* Are both prompts, which are there, the same ids? */
+bool tb_prompt_store_is_equal(const struct tb_prompt_store *store, uint64_t a,
+                              uint64_t b);
+
 void tb_prompt_store_reset(struct tb_prompt_store *store);
 void tb_prompt_store_release(struct tb_prompt_store *store);
 

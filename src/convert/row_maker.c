@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "memory.h"
-#include "mooncake_row.h"
 #include "row_blocks.h"
+#include "row_time.h"
 #include "turn_chain.h"
 
 enum { FLUSH_LEN = 256 << 10 }; /* bytes of rows that are written at once */
@@ -22,13 +22,15 @@ struct tb_row_maker {
     struct tb_turn_chains chains;  /* of the current session */
     struct tb_buffer bytes;        /* rows to be written */
     struct tb_buffer name;         /* session id of the current row */
-    double origin_s;               /* timestamp 0; NAN: not known yet */
+    struct tb_row_time time;
+    struct tb_call_log calls;
 };
 
 /* The session whose rows are being made. */
 struct current {
     struct tb_span name;
     const char *path;
+    const struct tb_session *session;
     const struct tb_prompt_store *prompts;
     uint32_t row_count;
     double latest_end_s; /* of all calls before; NAN: not known */
@@ -46,7 +48,10 @@ tb_status tb_row_maker_new(const struct tb_row_options *options,
     made->stats = stats;
     made->bytes = TB_BUFFER(SIZE_MAX / 2);
     made->name = TB_BUFFER(SIZE_MAX / 2);
-    made->origin_s = NAN;
+    made->time = (struct tb_row_time){
+        .form = options->form, .stats = stats, .origin_s = NAN};
+    made->calls = tb_call_log_on(options->calls);
+    made->chains.is_verbatim = options->form.rows == TB_ROWS_MESSAGES;
     tb_status status =
         tb_row_numbering_init(&made->numbering, options->block_size);
     if (status == TB_OK)
@@ -61,8 +66,8 @@ tb_status tb_row_maker_new(const struct tb_row_options *options,
 
 void tb_row_maker_set_origin(struct tb_row_maker *maker, double origin_s)
 {
-    if (isnan(maker->origin_s))
-        maker->origin_s = origin_s;
+    if (isnan(maker->time.origin_s))
+        maker->time.origin_s = origin_s;
 }
 
 void tb_row_maker_free(struct tb_row_maker *maker)
@@ -75,6 +80,7 @@ void tb_row_maker_free(struct tb_row_maker *maker)
     tb_turn_chains_release(&maker->chains);
     tb_buffer_release(&maker->bytes);
     tb_buffer_release(&maker->name);
+    tb_call_log_release(&maker->calls);
     tb_memory_free(maker);
 }
 
@@ -118,17 +124,40 @@ static tb_skip why_skipped(const struct tb_row_maker *maker,
 {
     switch (session_call->state) {
     case TB_CALL_NO_END:
-        return TB_SKIP_NO_END;
+        if (!maker->options.keeps_failed)
+            return TB_SKIP_NO_END;
+        break;
     case TB_CALL_NO_START:
         return TB_SKIP_NO_START;
     case TB_CALL_DUPLICATE_END:
         return TB_SKIP_DUPLICATE_END;
     case TB_CALL_ANSWERED:
     default:
-        return why_unusable(
-            maker, &session_call->call,
-            &prompts->prompts[session_call->call.prompt_number]);
+        break;
     }
+    const struct tb_call *call = &session_call->call;
+    return why_unusable(maker, call, &prompts->prompts[call->prompt_number]);
+}
+
+/* Was the same prompt sent again by the same agent, after a call that never
+ * ended? */
+static bool is_tried_again(const struct current *current, size_t index)
+{
+    const struct tb_session *session = current->session;
+    const struct tb_call *call = &session->calls[index].call;
+    if (session->calls[index].state != TB_CALL_NO_END)
+        return false;
+    for (size_t i = index + 1; i < session->call_count; i++) {
+        const struct tb_call *later = &session->calls[i].call;
+        bool has_prompt = session->calls[i].state == TB_CALL_ANSWERED ||
+                          session->calls[i].state == TB_CALL_NO_END;
+        if (has_prompt && call->tools_hash == later->tools_hash &&
+            tb_span_equal(call->agent, later->agent) &&
+            tb_prompt_store_is_equal(current->prompts, call->prompt_number,
+                                     later->prompt_number))
+            return true;
+    }
+    return false;
 }
 
 static void note_call(struct tb_error *note, const struct tb_call *call,
@@ -200,57 +229,13 @@ static void set_telemetry_fields(const struct tb_row_maker *maker,
     row->has_agent_type = true;
     row->agent_type = call->agent;
     row->has_priority = true;
+    row->is_priority_number = maker->options.form.has_priority_number;
+    row->has_labels = maker->options.form.has_labels;
     row->priority = call->priority;
     row->is_priority_null = call->is_priority_null && maker->options.is_compat;
     if (!call->has_priority ||
         (!maker->options.is_compat && call->priority.len == 0))
         row->priority = TB_SPAN("MEDIUM");
-}
-
-// Seconds of the trace as whole milliseconds of the replay, never negative.
-static uint64_t replay_ms(const struct tb_row_form *form, double seconds)
-{
-    double ms = seconds * 1000;
-    if (form->speedup > 0)
-        ms /= form->speedup;
-    if (!(ms > 0))
-        return 0;
-    return ms < 1e15 ? (uint64_t)llround(ms) : UINT64_C(1000000000000000);
-}
-
-/* The gap to the end of the turn before, which for a first turn there is
- * none. */
-static void set_delay(const struct tb_row_maker *maker,
-                      const struct tb_call *call, bool is_first,
-                      double end_before_s, struct tb_mooncake_row *row)
-{
-    const struct tb_row_form *form = &maker->options.form;
-    if (form->delay == TB_DELAY_NONE || is_first)
-        return;
-    row->has_delay = true;
-    row->delay_ms = form->delay_ms;
-    if (form->delay == TB_DELAY_FIXED)
-        return;
-    double gap_s = call->start_s - end_before_s;
-    double most_s = (double)form->max_delay_ms / 1000;
-    maker->stats->unknown_gap_count += isnan(gap_s) ? 1 : 0;
-    row->delay_ms = replay_ms(form, gap_s > most_s ? most_s : gap_s);
-}
-
-static void set_timestamp(struct tb_row_maker *maker,
-                          const struct tb_call *call, bool is_first,
-                          struct tb_mooncake_row *row)
-{
-    tb_timestamps timestamps = maker->options.form.timestamps;
-    if (timestamps == TB_TIMESTAMPS_NONE ||
-        (timestamps == TB_TIMESTAMPS_SESSION && !is_first))
-        return;
-    if (isnan(maker->origin_s))
-        maker->origin_s = call->start_s;
-    maker->stats->early_count += call->start_s < maker->origin_s;
-    row->has_timestamp = true;
-    row->timestamp_ms =
-        replay_ms(&maker->options.form, call->start_s - maker->origin_s);
 }
 
 /* ---- rows
@@ -282,13 +267,13 @@ static struct tb_row_tokens sent_tokens(const struct tb_row_maker *maker,
 
 /* The row as a whole prompt. Its place in the session is that of its start. */
 static tb_status make_whole(struct tb_row_maker *maker, struct current *current,
-                            const struct tb_call *call,
                             const struct tb_row_tokens *tokens,
-                            struct tb_mooncake_row *row,
+                            struct tb_call_entry *entry,
                             struct tb_stats_row *figures)
 {
     const struct tb_row_blocks *blocks;
-    bool is_first = current->row_count == 0;
+    struct tb_mooncake_row *row = &entry->row;
+    entry->turn = current->row_count;
     struct tb_row_tokens sent =
         tokens->total > 0 ? sent_tokens(maker, tokens, 0, 0) : *tokens;
     TB_TRY(tb_row_numbering_add(&maker->numbering, &sent, &blocks));
@@ -297,21 +282,23 @@ static tb_status make_whole(struct tb_row_maker *maker, struct current *current,
     row->hash_ids = blocks->ids;
     row->hash_id_count = (size_t)blocks->count;
     figures->new_tokens = blocks->new_tokens;
-    set_delay(maker, call, is_first, current->latest_end_s, row);
-    set_timestamp(maker, call, is_first, row);
+    tb_row_time_set_delay(&maker->time, entry->call, entry->turn == 0,
+                          current->latest_end_s, row);
     return TB_OK;
 }
 
 // The session id of a conversation: NAME, NAME.2, NAME.3, ...
 static tb_status name_chain(struct tb_row_maker *maker,
                             const struct current *current, uint32_t number,
-                            struct tb_span *name)
+                            struct tb_mooncake_row *row)
 {
     tb_buffer_clear(&maker->name);
     TB_TRY(tb_buffer_append(&maker->name, current->name));
-    if (number > 0)
+    if (number > 0) {
         TB_TRY(tb_buffer_printf(&maker->name, ".%u", number + 1));
-    *name = tb_buffer_span(&maker->name);
+        row->parent_session_id = current->name;
+    }
+    row->session_id = tb_buffer_span(&maker->name);
     return TB_OK;
 }
 
@@ -323,110 +310,188 @@ static struct tb_hash128 parent_of(const struct tb_turn_chain *chain)
     return tb_block_hash(chain->last_block, &answer, 1);
 }
 
-/* The row as what the turn adds to the conversation that it continues; the
- * first of a conversation is whole. */
-static tb_status make_delta(struct tb_row_maker *maker, struct current *current,
-                            const struct tb_call *call,
-                            const struct tb_row_tokens *tokens,
-                            struct tb_mooncake_row *row,
-                            struct tb_stats_row *figures)
+/* The tokens of a row that holds what its turn adds to the conversation; all
+ * of them for the first turn. */
+static tb_status make_increment(struct tb_row_maker *maker,
+                                struct tb_turn_chain *chain,
+                                const struct tb_row_tokens *tokens,
+                                struct tb_mooncake_row *row)
 {
-    struct tb_turn_chain *chain = tb_turn_chains_find(
-        &maker->chains, tokens, maker->options.endpoint, call->start_s);
-    const struct tb_row_blocks *blocks, *whole;
-    struct tb_row_tokens sent;
-    uint64_t from = 0;
-    if (chain) {
-        from = chain->tokens.total + chain->output_length;
-        sent = sent_tokens(maker, tokens, from, chain->turn_count);
-        TB_TRY(tb_row_numbering_add_part(&maker->numbering, &sent, from,
-                                         parent_of(chain), &blocks));
-    } else {
-        sent = sent_tokens(maker, tokens, from, 0);
-        chain = tb_turn_chains_add(&maker->chains);
-        if (!chain)
-            return TB_ERR_MEMORY;
-        TB_TRY(tb_row_numbering_add(&maker->numbering, &sent, &blocks));
-    }
+    const struct tb_row_blocks *blocks;
     bool is_first = chain->turn_count == 0;
-    maker->stats->branch_count += is_first && chain->number > 0;
-    TB_TRY(name_chain(maker, current, chain->number, &row->session_id));
-    if (chain->number > 0)
-        row->parent_session_id = current->name;
+    uint64_t from = is_first ? 0 : chain->tokens.total + chain->output_length;
+    struct tb_row_tokens sent =
+        sent_tokens(maker, tokens, from, chain->turn_count);
+    TB_TRY(is_first ? tb_row_numbering_add(&maker->numbering, &sent, &blocks)
+                    : tb_row_numbering_add_part(&maker->numbering, &sent, from,
+                                                parent_of(chain), &blocks));
     row->input_length = sent.total - from;
     row->hash_ids = blocks->ids;
     row->hash_id_count = (size_t)blocks->count;
-    TB_TRY(tb_row_numbering_add(&maker->whole, tokens, &whole));
-    figures->before_tokens = tokens->total - row->input_length;
-    figures->new_tokens = whole->new_tokens;
-    set_delay(maker, call, is_first, chain->end_s, row);
-    set_timestamp(maker, call, is_first, row);
-    chain->turn_count++;
-    chain->tokens = *tokens;
-    chain->output_length = row->output_length;
-    chain->end_s = call->end_s;
     chain->last_block = blocks->last;
     return TB_OK;
 }
 
-static tb_status make_row(struct tb_row_maker *maker, struct current *current,
-                          const struct tb_call *call, struct tb_error *error)
+static void set_messages(const struct current *current,
+                         const struct tb_row_tokens *tokens,
+                         struct tb_mooncake_row *row)
 {
-    struct tb_row_tokens tokens;
-    bool does_usage_lead =
-        maker->options.does_usage_lead && !maker->options.is_compat;
-    TB_TRY(tb_row_tokens_init(&tokens, &maker->groups, call, current->prompts,
-                              does_usage_lead));
-    struct tb_stats_row figures = {
+    const struct tb_prompt *prompt = &current->prompts->prompts[tokens->prompt];
+    row->messages = prompt->messages;
+    row->tools = prompt->tools;
+    row->input_length = tokens->total;
+}
+
+/* The conversation that the call continues, or a new one. A call that failed
+ * has one of its own, so that its next try continues what it did. */
+static tb_status find_chain(struct tb_row_maker *maker,
+                            const struct tb_row_tokens *tokens,
+                            const struct tb_call_entry *entry,
+                            struct tb_turn_chain **chain)
+{
+    *chain = entry->is_failed
+                 ? NULL
+                 : tb_turn_chains_find(&maker->chains, tokens, entry->call,
+                                       maker->options.endpoint);
+    if (*chain)
+        return TB_OK;
+    *chain = tb_turn_chains_add(&maker->chains);
+    if (!*chain)
+        return TB_ERR_MEMORY;
+    (*chain)->invocation = entry->call->invocation;
+    (*chain)->is_closed = entry->is_failed;
+    maker->stats->branch_count += (*chain)->number > 0;
+    return TB_OK;
+}
+
+// The row as a turn of a conversation.
+static tb_status make_turn(struct tb_row_maker *maker, struct current *current,
+                           const struct tb_row_tokens *tokens,
+                           struct tb_call_entry *entry,
+                           struct tb_stats_row *figures)
+{
+    struct tb_mooncake_row *row = &entry->row;
+    struct tb_turn_chain *chain;
+    const struct tb_row_blocks *whole;
+    TB_TRY(find_chain(maker, tokens, entry, &chain));
+    TB_TRY(name_chain(maker, current, chain->number, row));
+    if (maker->options.form.rows == TB_ROWS_MESSAGES)
+        set_messages(current, tokens, row);
+    else
+        TB_TRY(make_increment(maker, chain, tokens, row));
+    TB_TRY(tb_row_numbering_add(&maker->whole, tokens, &whole));
+    figures->before_tokens = tokens->total - row->input_length;
+    figures->new_tokens = whole->new_tokens;
+    entry->turn = chain->turn_count++;
+    tb_row_time_set_delay(&maker->time, entry->call, entry->turn == 0,
+                          chain->end_s, row);
+    chain->tokens = *tokens;
+    chain->output_length = row->output_length;
+    chain->end_s = entry->call->end_s;
+    return TB_OK;
+}
+
+// What the figures know of a row before it is made.
+static struct tb_stats_row begin_figures(const struct tb_call *call,
+                                         const struct tb_row_tokens *tokens)
+{
+    return (struct tb_stats_row){
         .agent = call->agent,
         .has_usage = call->usage.has_prompt && call->usage.prompt > 0,
         .usage_tokens = call->usage.prompt,
-        .counted_tokens = tokens.text_count,
+        .counted_tokens = tokens->text_count,
         .has_cached = call->usage.has_cached,
         .cached_tokens = call->usage.cached,
     };
-    struct tb_mooncake_row row = {.has_exact_output =
-                                      maker->options.form.has_exact_output};
-    set_output_length(maker, call,
-                      current->prompts->answer_counts[call->answer_number],
-                      &row, &figures);
-    set_telemetry_fields(maker, call, &row);
-    TB_TRY(maker->options.form.rows == TB_ROWS_DELTA
-               ? make_delta(maker, current, call, &tokens, &row, &figures)
-               : make_whole(maker, current, call, &tokens, &row, &figures));
-    if (maker->options.is_compat && maker->options.dialect == TB_DIALECT_NAT)
-        row.input_length = call->usage.prompt;
+}
+
+static tb_status add_figures(struct tb_row_maker *maker,
+                             const struct tb_call_entry *entry,
+                             struct tb_stats_row *figures)
+{
+    const struct tb_mooncake_row *row = &entry->row;
+    maker->stats->rendered_count += entry->prompt_kind == TB_PROMPT_RENDERED;
+    maker->stats->failed_row_count += entry->is_failed;
+    figures->session_id = row->session_id;
+    figures->input_length = row->input_length;
+    figures->output_length = row->output_length;
+    figures->block_count = row->hash_id_count;
+    figures->priority = row->priority;
+    return tb_stats_add_row(maker->stats, figures);
+}
+
+static tb_status make_row(struct tb_row_maker *maker, struct current *current,
+                          struct tb_call_entry *entry, struct tb_error *error)
+{
+    const struct tb_call *call = entry->call;
     const struct tb_prompt *prompt =
         &current->prompts->prompts[call->prompt_number];
-    maker->stats->rendered_count += prompt->kind == TB_PROMPT_RENDERED;
+    struct tb_row_tokens tokens;
+    bool is_compat = maker->options.is_compat;
+    TB_TRY(tb_row_tokens_init(&tokens, &maker->groups, call, current->prompts,
+                              maker->options.does_usage_lead && !is_compat));
+    struct tb_stats_row figures = begin_figures(call, &tokens);
+    entry->prompt_kind = prompt->kind;
+    entry->prompt_tokens = tokens.total;
+    entry->counted_tokens = tokens.text_count;
+    set_output_length(maker, call,
+                      current->prompts->answer_counts[call->answer_number],
+                      &entry->row, &figures);
+    set_telemetry_fields(maker, call, &entry->row);
+    TB_TRY(maker->options.form.rows == TB_ROWS_WHOLE
+               ? make_whole(maker, current, &tokens, entry, &figures)
+               : make_turn(maker, current, &tokens, entry, &figures));
+    tb_row_time_set_timestamp(&maker->time, call, entry->turn == 0,
+                              &entry->row);
+    if (is_compat && maker->options.dialect == TB_DIALECT_NAT)
+        entry->row.input_length = call->usage.prompt;
     if (prompt->kind == TB_PROMPT_REFUSED_JOINED)
         note_refusal(maker, call, current, prompt->refusal);
     maker->stats->unused_tools_count += prompt->has_unused_tools;
-    figures.session_id = row.session_id;
-    figures.input_length = row.input_length;
-    figures.output_length = row.output_length;
-    figures.block_count = row.hash_id_count;
-    figures.priority = row.priority;
-    TB_TRY(write_row(maker, &row, error));
+    TB_TRY(write_row(maker, &entry->row, error));
     current->row_count++;
-    return tb_stats_add_row(maker->stats, &figures);
+    TB_TRY(add_figures(maker, entry, &figures));
+    entry->row_number = maker->stats->row_count;
+    return TB_OK;
+}
+
+// A call with what is known of it before there is a row.
+static struct tb_call_entry begin_entry(const struct tb_row_maker *maker,
+                                        const struct current *current,
+                                        size_t index)
+{
+    const struct tb_session_call *session_call =
+        &current->session->calls[index];
+    return (struct tb_call_entry){
+        .call = &session_call->call,
+        .path = current->path,
+        .session = current->name,
+        .is_failed = session_call->state == TB_CALL_NO_END,
+        .is_tried_again = is_tried_again(current, index),
+        .skip = why_skipped(maker, session_call, current->prompts),
+        .has_overlap = session_call->call.start_s < current->latest_end_s,
+        .row = {.has_exact_output = maker->options.form.has_exact_output},
+    };
 }
 
 static tb_status add_call(struct tb_row_maker *maker, struct current *current,
-                          const struct tb_session_call *session_call,
-                          struct tb_error *error)
+                          size_t index, struct tb_error *error)
 {
-    const struct tb_call *call = &session_call->call;
+    struct tb_call_entry entry = begin_entry(maker, current, index);
+    const struct tb_call *call = entry.call;
+    tb_status status = TB_OK;
     maker->stats->call_count++;
-    tb_skip skip = why_skipped(maker, session_call, current->prompts);
-    if (skip != TB_SKIP_COUNT) {
-        note_skip(maker, skip, call, current);
-        return TB_OK;
+    maker->stats->retried_count += entry.is_tried_again;
+    if (entry.skip != TB_SKIP_COUNT) {
+        note_skip(maker, entry.skip, call, current);
+    } else {
+        maker->stats->overlap_count += entry.has_overlap;
+        status = make_row(maker, current, &entry, error);
+        if (isnan(current->latest_end_s) || call->end_s > current->latest_end_s)
+            current->latest_end_s = call->end_s;
     }
-    maker->stats->overlap_count += call->start_s < current->latest_end_s;
-    tb_status status = make_row(maker, current, call, error);
-    if (isnan(current->latest_end_s) || call->end_s > current->latest_end_s)
-        current->latest_end_s = call->end_s;
+    if (status == TB_OK)
+        status = tb_call_log_add(&maker->calls, &entry, error);
     if (status != TB_OK && (!error || error->status == TB_OK))
         return tb_fail(error, status, "cannot make a row: %s",
                        tb_status_name(status));
@@ -438,13 +503,16 @@ tb_status tb_row_maker_add(struct tb_row_maker *maker, struct tb_span name,
                            const struct tb_prompt_store *prompts,
                            struct tb_error *error)
 {
-    struct current current = {
-        .name = name, .path = path, .prompts = prompts, .latest_end_s = NAN};
+    struct current current = {.name = name,
+                              .path = path,
+                              .session = session,
+                              .prompts = prompts,
+                              .latest_end_s = NAN};
     tb_row_numbering_forget(&maker->numbering);
     tb_row_numbering_forget(&maker->whole);
     tb_turn_chains_reset(&maker->chains);
     for (size_t i = 0; i < session->call_count; i++)
-        TB_TRY(add_call(maker, &current, &session->calls[i], error));
+        TB_TRY(add_call(maker, &current, i, error));
     return TB_OK;
 }
 
@@ -455,5 +523,5 @@ tb_status tb_row_maker_flush(struct tb_row_maker *maker, struct tb_error *error)
     tb_status status =
         tb_output_write(maker->output, tb_buffer_span(&maker->bytes), error);
     tb_buffer_clear(&maker->bytes);
-    return status;
+    return status == TB_OK ? tb_call_log_flush(&maker->calls, error) : status;
 }

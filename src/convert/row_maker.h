@@ -9,6 +9,7 @@
 #ifndef TB_ROW_MAKER_H
 #define TB_ROW_MAKER_H
 
+#include "call_log.h"
 #include "convert.h"
 #include "endpoint.h"
 #include "output.h"
@@ -21,9 +22,11 @@ struct tb_row_options {
     uint32_t block_size;
     bool is_compat;
     bool does_usage_lead;
+    bool keeps_failed;
     struct tb_row_form form;
     const struct tb_endpoint *endpoint; /* borrowed; final before the first
                                            session */
+    struct tb_output *calls; /* for a line per call; borrowed; NULL: none */
 };
 
 /* `output` may be NULL (nothing is written); it and `stats` are borrowed. */

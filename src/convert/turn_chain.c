@@ -38,16 +38,38 @@ static bool is_equal(struct tb_turn_chains *chains,
     return true;
 }
 
+// Is it a later call of the same agent, and of the same run of it?
+static bool is_of_same_agent(const struct tb_turn_chain *chain,
+                             const struct tb_row_tokens *tokens,
+                             const struct tb_call *call)
+{
+    bool is_other_run = chain->invocation && call->invocation &&
+                        chain->invocation != call->invocation;
+    return !chain->is_closed && !is_other_run &&
+           tokens->group == chain->tokens.group &&
+           !(chain->end_s > call->start_s);
+}
+
+// Tokens of which a prompt must have more to be sent behind this turn.
+static uint64_t least_len(const struct tb_turn_chains *chains,
+                          const struct tb_turn_chain *chain,
+                          const struct tb_endpoint *endpoint)
+{
+    if (chains->is_verbatim)
+        return chain->tokens.total;
+    return chain->tokens.total + chain->output_length +
+           tb_endpoint_added(endpoint, chain->turn_count);
+}
+
 static bool does_continue(struct tb_turn_chains *chains,
                           const struct tb_turn_chain *chain,
                           const struct tb_row_tokens *tokens,
-                          const struct tb_endpoint *endpoint, double start_s)
+                          const struct tb_call *call,
+                          const struct tb_endpoint *endpoint)
 {
     const struct tb_row_tokens *before = &chain->tokens;
-    if (tokens->group != before->group || chain->end_s > start_s)
-        return false;
-    if (tokens->total <= before->total + chain->output_length +
-                             tb_endpoint_added(endpoint, chain->turn_count))
+    if (!is_of_same_agent(chain, tokens, call) ||
+        tokens->total <= least_len(chains, chain, endpoint))
         return false;
     // What the server counted beyond the text is not compared: only the
     // front and the text are known.
@@ -62,8 +84,8 @@ static bool does_continue(struct tb_turn_chains *chains,
 
 struct tb_turn_chain *tb_turn_chains_find(struct tb_turn_chains *chains,
                                           const struct tb_row_tokens *tokens,
-                                          const struct tb_endpoint *endpoint,
-                                          double start_s)
+                                          const struct tb_call *call,
+                                          const struct tb_endpoint *endpoint)
 {
     struct tb_turn_chain *best = NULL;
     size_t last = chains->count > LOOK_BACK ? chains->count - LOOK_BACK : 0;
@@ -72,7 +94,7 @@ struct tb_turn_chain *tb_turn_chains_find(struct tb_turn_chains *chains,
         // The longest history that fits is the one that was sent on.
         if (best && chain->tokens.total <= best->tokens.total)
             continue;
-        if (does_continue(chains, chain, tokens, endpoint, start_s))
+        if (does_continue(chains, chain, tokens, call, endpoint))
             best = chain;
     }
     return best;

@@ -2,10 +2,10 @@
  *
  * A load tester that is given increments sends a conversation on: the prompt
  * before, its answer, and what is new. A call may be sent so when its prompt
- * begins with that of an earlier one, which had been answered by then, and has
- * more than that one's prompt and answer together. Everything else (another
- * agent, a history that was compacted, a retry, calls at the same time) begins
- * a conversation of its own.
+ * begins with that of an earlier one of the same run of the same agent, which
+ * had been answered by then, and has more than that one's prompt and answer
+ * together. Everything else (another agent, a history that was compacted, a
+ * retry, calls at the same time) begins a conversation of its own.
  *
  * Of one session at a time; zero-initialised is empty and ready.
  */
@@ -22,23 +22,27 @@ struct tb_turn_chain {
     uint32_t turn_count;
     struct tb_row_tokens tokens; /* of the last turn */
     uint64_t output_length;
-    double end_s; /* NAN: not known */
+    double end_s;        /* NAN: not known */
+    uint64_t invocation; /* of its calls; 0: not known */
+    bool is_closed;      /* nothing continues it */
     struct tb_hash128 last_block;
 };
 
 struct tb_turn_chains {
+    bool is_verbatim; /* turns are sent as they are, not as what they add: set
+                         before use */
     struct tb_turn_chain *items;
     size_t count, capacity;
     struct tb_tokens scratch[2];
 };
 
-/* The conversation that a call with these tokens, begun at `start_s`,
- * continues, or NULL. `tokens->total` is what the server counted;
- * `endpoint` says what of it is no content. */
+/* The conversation that a call with these tokens continues, or NULL.
+ * `tokens->total` is what the server counted; `endpoint` says what of it is no
+ * content. */
 struct tb_turn_chain *tb_turn_chains_find(struct tb_turn_chains *chains,
                                           const struct tb_row_tokens *tokens,
-                                          const struct tb_endpoint *endpoint,
-                                          double start_s);
+                                          const struct tb_call *call,
+                                          const struct tb_endpoint *endpoint);
 
 /* Begins a new conversation, without a turn yet. NULL when out of memory. */
 struct tb_turn_chain *tb_turn_chains_add(struct tb_turn_chains *chains);

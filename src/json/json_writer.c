@@ -112,3 +112,37 @@ tb_status tb_json_write_string(struct tb_buffer *buffer, struct tb_span text)
         buffer->len = len;
     return status;
 }
+
+static bool is_plain_utf8(uint8_t byte)
+{
+    return byte >= ' ' && byte != '"' && byte != '\\';
+}
+
+static tb_status write_quoted_utf8(struct tb_buffer *buffer,
+                                   struct tb_span text)
+{
+    TB_TRY(tb_buffer_append_byte(buffer, '"'));
+    for (size_t at = 0; at < text.len;) {
+        size_t end = at;
+        while (end < text.len && is_plain_utf8(text.ptr[end]))
+            end++;
+        TB_TRY(tb_buffer_append(buffer,
+                                (struct tb_span){text.ptr + at, end - at}));
+        at = end;
+        if (at == text.len)
+            break;
+        TB_TRY(tb_buffer_reserve(buffer, ESCAPE_MAX));
+        buffer->len += put_escape(buffer->ptr + buffer->len, text.ptr[at++]);
+    }
+    return tb_buffer_append_byte(buffer, '"');
+}
+
+tb_status tb_json_write_utf8_string(struct tb_buffer *buffer,
+                                    struct tb_span text)
+{
+    size_t len = buffer->len;
+    tb_status status = write_quoted_utf8(buffer, text);
+    if (status != TB_OK)
+        buffer->len = len;
+    return status;
+}

@@ -14,4 +14,9 @@
 TB_NODISCARD tb_status tb_json_write_string(struct tb_buffer *buffer,
                                             struct tb_span text);
 
+/* The same with ensure_ascii=False: only quotes, backslashes and control
+ * characters are escaped. `text` must be valid UTF-8. */
+TB_NODISCARD tb_status tb_json_write_utf8_string(struct tb_buffer *buffer,
+                                                 struct tb_span text);
+
 #endif

@@ -20,7 +20,6 @@ struct tb_meta {
     const struct tb_meta_input *inputs;
     size_t input_count;
     bool does_usage_lead; /* the server's counts are the input lengths */
-    bool is_delta; /* rows hold what a turn adds */
     bool has_delay;
     uint64_t delay_ms;
 };

@@ -37,6 +37,8 @@ TB_NODISCARD tb_status tb_summary_text(struct tb_stats *stats,
  * losses                      records, cut_sessions, empty_sessions,
  *                             lone_surrogates, bad_utf8, images
  * rendered                    rows whose text is the chat template's
+ * failed_rows                 rows of calls that never ended
+ * tried_again                 calls that never ended and were made again
  * branches                    calls that began a conversation of their own
  * overlaps                    calls that began before one had ended
  * messages                    list of texts, the first things that went wrong

@@ -109,6 +109,8 @@ static void put_losses(struct tb_json_form *form, const struct tb_stats *stats)
     tb_json_form_number(form, "images", stats->image_count);
     tb_json_form_close(form, '}');
     tb_json_form_number(form, "rendered", stats->rendered_count);
+    tb_json_form_number(form, "failed_rows", stats->failed_row_count);
+    tb_json_form_number(form, "tried_again", stats->retried_count);
     tb_json_form_number(form, "branches", stats->branch_count);
     tb_json_form_number(form, "overlaps", stats->overlap_count);
 }

@@ -308,6 +308,17 @@ static void put_calls(struct page *page, const struct tb_stats *stats)
         if (stats->skipped[skip] > 0)
             put_entry(page, "", "%s %s", grouped(stats->skipped[skip]).text,
                       tb_skip_text((tb_skip)skip));
+    if (stats->failed_row_count > 0)
+        put_entry(page, "",
+                  "%s of calls that never ended, with 1 token of "
+                  "output",
+                  counted(stats->failed_row_count, "row").text);
+    if (stats->retried_count > 0)
+        put_entry(page, "",
+                  "%s that never ended %s made again with the same "
+                  "prompt",
+                  counted(stats->retried_count, "call").text,
+                  stats->retried_count == 1 ? "was" : "were");
     if (stats->overlap_count > 0)
         put_entry(page, "", "%s began before an earlier one had ended",
                   counted(stats->overlap_count, "call").text);
@@ -356,7 +367,7 @@ static void put_settings(struct page *page, const struct tb_stats *stats)
 
 static void put_replay_note(struct page *page, const struct tb_stats *stats)
 {
-    if (stats->is_delta && stats->branch_count > 0)
+    if (stats->branch_count > 0)
         put_entry(page, "sessions",
                   "%" PRIu64 " calls continue none before them (another agent, "
                   "a retry, calls at the same time), or have nothing left to "
@@ -375,12 +386,18 @@ static void put_replay_note(struct page *page, const struct tb_stats *stats)
                   "template adds to each row is not taken off: it will count "
                   "more than was recorded");
     bool has_turns = stats->row_count > stats->sessions.count;
-    if (!stats->is_delta && has_turns)
+    if (stats->rows == TB_ROWS_WHOLE && has_turns &&
+        stats->consumer != TB_CONSUMER_DYNAMO)
         put_entry(page, "note",
                   "each row is a whole prompt; aiperf reads the rows of one "
                   "session as increments, and these would arrive longer than "
                   "recorded: for aiperf use %s",
-                  stats->is_for_aiperf ? "--rows delta" : "--for aiperf");
+                  stats->consumer == TB_CONSUMER_AIPERF ? "--rows delta"
+                                                        : "--for aiperf");
+    if (stats->rows == TB_ROWS_MESSAGES)
+        put_entry(page, "note",
+                  "the messages of the prompts stand in the rows: take care "
+                  "who gets the file");
 }
 
 // `text` as a word of a shell.
@@ -399,13 +416,8 @@ static void put_word(struct page *page, const char *text)
     put(page, "'");
 }
 
-// The command that replays the rows, to be copied.
-static void put_command(struct page *page, const struct tb_stats *stats)
+static void put_aiperf_command(struct page *page, const struct tb_stats *stats)
 {
-    bool has_file =
-        stats->output_path[0] && strcmp(stats->output_path, "-") != 0;
-    if (!stats->is_for_aiperf || !has_file || stats->row_count == 0)
-        return;
     put(page, "\naiperf profile --model MODEL --url URL \\\n");
     put(page, "    --endpoint-type %s --streaming \\\n    --input-file ",
         stats->is_for_chat ? "chat" : "completions");
@@ -415,6 +427,28 @@ static void put_command(struct page *page, const struct tb_stats *stats)
         stats->block_size, stats->sessions.count);
     put_word(page, stats->tokenizer);
     put(page, "\n");
+}
+
+static void put_dynamo_command(struct page *page, const struct tb_stats *stats)
+{
+    put(page, "\npython -m dynamo.replay ");
+    put_word(page, stats->output_path);
+    put(page, " \\\n    --trace-format %s --trace-block-size %u\n",
+        stats->rows == TB_ROWS_DELTA ? "mooncake-delta" : "mooncake",
+        stats->block_size);
+}
+
+// The command that replays the rows, to be copied.
+static void put_command(struct page *page, const struct tb_stats *stats)
+{
+    bool has_file =
+        stats->output_path[0] && strcmp(stats->output_path, "-") != 0;
+    if (!has_file || stats->row_count == 0)
+        return;
+    if (stats->consumer == TB_CONSUMER_AIPERF)
+        put_aiperf_command(page, stats);
+    else if (stats->consumer == TB_CONSUMER_DYNAMO)
+        put_dynamo_command(page, stats);
 }
 
 tb_status tb_summary_text(struct tb_stats *stats, struct tb_buffer *buffer)

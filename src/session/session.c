@@ -36,10 +36,28 @@ static tb_status copy_texts(struct tb_arena *arena, struct tb_call *call)
     return TB_OK;
 }
 
+static tb_status add_token(struct tb_session *session,
+                           const struct tb_call *call)
+{
+    uint32_t known = session->token_keys.count, number;
+    TB_TRY(tb_name_table_add(&session->token_keys, call->key, &number));
+    double *times =
+        tb_array_grow(session->first_tokens, &session->first_tokens_capacity,
+                      session->token_keys.count, sizeof(*times));
+    if (!times)
+        return TB_ERR_MEMORY;
+    session->first_tokens = times;
+    if (number == known || call->start_s < times[number])
+        times[number] = call->start_s;
+    return TB_OK;
+}
+
 tb_status tb_session_add(struct tb_session *session, const struct tb_part *part)
 {
     if (part->kind == TB_PART_NONE)
         return TB_OK;
+    if (part->kind == TB_PART_TOKEN)
+        return part->call.key.len ? add_token(session, &part->call) : TB_OK;
     if (session->part_count >= UINT32_MAX - 1)
         return TB_ERR_LIMIT;
     struct tb_part *parts =
@@ -230,6 +248,9 @@ static struct tb_session_call make_call(const struct tb_session *session,
     made.call = session->parts[first - 1].call;
     if (plan->start && plan->end)
         take_end(&made.call, &session->parts[plan->end - 1].call);
+    uint32_t token = tb_name_table_find(&session->token_keys, made.call.key);
+    if (token != TB_NAME_NONE)
+        made.call.first_token_s = session->first_tokens[token];
     return made;
 }
 
@@ -265,6 +286,7 @@ void tb_session_reset(struct tb_session *session)
 {
     tb_arena_reset(&session->arena);
     tb_name_table_reset(&session->keys);
+    tb_name_table_reset(&session->token_keys);
     session->part_count = 0;
     session->call_count = 0;
 }
@@ -273,8 +295,10 @@ void tb_session_release(struct tb_session *session)
 {
     tb_arena_release(&session->arena);
     tb_name_table_release(&session->keys);
+    tb_name_table_release(&session->token_keys);
     tb_memory_free(session->parts);
     tb_memory_free(session->starts);
+    tb_memory_free(session->first_tokens);
     tb_memory_free(session->calls);
     *session = (struct tb_session){0};
 }

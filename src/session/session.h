@@ -48,6 +48,9 @@ struct tb_call {
     bool has_priority;       /* false: absent */
     bool is_priority_null;
     double start_s, end_s; /* seconds since 1970 UTC; NAN: not known */
+    double first_token_s;  /* when the answer began to come; NAN: not known */
+    uint64_t invocation;   /* which run of the agent made the call, a hash; 0:
+                              not known */
     struct tb_usage usage;
     /* The prompt. Borrowed from the record and its arena: not there any more
      * in tb_session.calls. */
@@ -71,6 +74,7 @@ typedef enum tb_part_kind {
     TB_PART_START, /* prompt known, usage and end not yet */
     TB_PART_END,   /* usage and end known */
     TB_PART_WHOLE, /* everything in one record */
+    TB_PART_TOKEN, /* a piece of the answer came, at start_s */
 } tb_part_kind;
 
 struct tb_part {
@@ -106,11 +110,15 @@ struct tb_session {
     struct tb_name_table keys;
     uint32_t *starts; /* by key number: index of the last start + 1 */
     size_t starts_capacity;
+    struct tb_name_table token_keys; /* keys of TB_PART_TOKEN */
+    double *first_tokens;            /* by their number: when the first came */
+    size_t first_tokens_capacity;
     struct tb_session_call *calls; /* valid after finish */
     size_t call_count, calls_capacity;
 };
 
-/* Takes over a part; its texts but messages, tools and answer are copied. */
+/* Takes over a part; its texts but messages, tools and answer are copied. Of
+ * TB_PART_TOKEN only the earliest of each key is kept. */
 TB_NODISCARD tb_status tb_session_add(struct tb_session *session,
                                       const struct tb_part *part);
 

@@ -38,6 +38,20 @@ TB_NODISCARD tb_status tb_series_add(struct tb_series *series, uint64_t value);
 uint64_t tb_series_percentile(struct tb_series *series, double fraction);
 double tb_series_mean(const struct tb_series *series);
 
+/* What a row holds. */
+typedef enum tb_rows {
+    TB_ROWS_WHOLE,    /* the whole prompt, by its length and ids */
+    TB_ROWS_DELTA,    /* what the turn adds to the conversation */
+    TB_ROWS_MESSAGES, /* the messages of the whole prompt */
+} tb_rows;
+
+/* Who reads the rows. */
+typedef enum tb_consumer {
+    TB_CONSUMER_ANY,
+    TB_CONSUMER_AIPERF,
+    TB_CONSUMER_DYNAMO,
+} tb_consumer;
+
 /* One row, as the figures see it. */
 struct tb_stats_row {
     struct tb_span session_id;
@@ -93,6 +107,8 @@ struct tb_stats {
     uint64_t rendered_count;     /* rows whose text is the chat template's */
     uint64_t refused_count;      /* rows joined: the template refused them */
     uint64_t unused_tools_count; /* rows whose tools are not in their text */
+    uint64_t failed_row_count;   /* rows of calls that never ended */
+    uint64_t retried_count; /* calls that never ended and were made again */
     uint64_t branch_count;  /* calls that began a conversation of their own */
     uint64_t overlap_count; /* calls that began before one before had ended */
     /* records that were lost before they were calls */
@@ -105,9 +121,10 @@ struct tb_stats {
     uint64_t token_count, reused_token_count; /* encoded; taken over */
     double seconds;
     uint32_t block_size;
-    bool is_compat, is_telemetry;    /* set before the first row */
-    bool is_delta;                   /* rows hold what a turn adds */
-    bool is_for_chat, is_for_aiperf; /* what the replay calls, and who */
+    bool is_compat, is_telemetry; /* set before the first row */
+    tb_rows rows;
+    tb_consumer consumer;
+    bool is_for_chat;           /* the replay calls a chat endpoint */
     bool is_endpoint_unknown;   /* a chat endpoint adds to rows, and nothing
                                    tells how much */
     char tokenizer[256];        /* as asked for, or as inferred */

@@ -2,7 +2,7 @@
 
 #include "chat_tools.h"
 #include "join.h"
-#include "json_reader.h"
+#include "json_copy.h"
 #include "json_writer.h"
 
 /* What a message is made of, raw. Absent members are empty spans. */
@@ -125,60 +125,51 @@ static tb_status read_tool_call(struct tb_json_reader *reader,
     }
 }
 
-// Reads one value whole, so that all of it is known to be JSON.
-static tb_status read_value(struct tb_json_reader *reader,
-                            struct tb_arena *arena)
-{
-    struct tb_span text;
-    struct tb_json_number number;
-    tb_json_type type;
-    bool found;
-    TB_TRY(tb_json_peek(reader, &type));
-    switch (type) {
-    case TB_JSON_STRING:
-        return tb_json_read_string(reader, arena, &text);
-    case TB_JSON_NUMBER:
-        return tb_json_read_number(reader, &number);
-    case TB_JSON_ARRAY:
-        TB_TRY(tb_json_enter_array(reader));
-        for (;;) {
-            TB_TRY(tb_json_next_item(reader, &found));
-            if (!found)
-                return TB_OK;
-            TB_TRY(read_value(reader, arena));
-        }
-    case TB_JSON_OBJECT:
-        TB_TRY(tb_json_enter_object(reader));
-        for (;;) {
-            TB_TRY(tb_json_next_key(reader, &text));
-            if (!text.ptr)
-                return TB_OK;
-            TB_TRY(read_value(reader, arena));
-        }
-    default:
-        return tb_json_skip(reader); // a literal, which is checked
-    }
-}
-
+// Copies the value for nothing but the look at all of it that this takes.
 static bool is_json_object(struct tb_span text, struct tb_arena *arena)
 {
     struct tb_json_reader reader;
+    struct tb_buffer copy = TB_BUFFER(SIZE_MAX / 2);
     tb_json_type type;
     tb_json_reader_init_span(&reader, text, 1, 1);
-    return text.len > 0 && tb_json_peek(&reader, &type) == TB_OK &&
-           type == TB_JSON_OBJECT && read_value(&reader, arena) == TB_OK &&
-           tb_json_expect_end(&reader) == TB_OK;
+    bool is_object = text.len > 0 && tb_json_peek(&reader, &type) == TB_OK &&
+                     type == TB_JSON_OBJECT &&
+                     tb_json_copy(&reader, arena, true, &copy) == TB_OK &&
+                     tb_json_expect_end(&reader) == TB_OK;
+    tb_buffer_release(&copy);
+    return is_object;
 }
 
-/* A string of arguments that is an object becomes that object: servers parse
- * it before they render. Anything else stays what it is. */
+// A value as the text that clients make of it.
+static tb_status append_as_text(struct tb_buffer *out, struct tb_span raw,
+                                struct tb_arena *arena)
+{
+    struct tb_json_reader reader;
+    struct tb_buffer text = TB_BUFFER(out->max_len);
+    tb_json_reader_init_span(&reader, raw, 1, 1);
+    tb_status status = tb_json_copy(&reader, arena, false, &text);
+    if (status == TB_OK)
+        status = tb_json_write_string(out, tb_buffer_span(&text));
+    tb_buffer_release(&text);
+    return status;
+}
+
+/* A template gets an object: servers parse the string that they are sent
+ * before they render. Anything else stays what it is. */
 static tb_status append_arguments(struct tb_buffer *out, struct tb_span raw,
+                                  tb_chat_reader chat_reader,
                                   struct tb_arena *arena)
 {
     struct tb_json_reader reader;
     struct tb_span text;
-    if (raw.len == 0 || raw.ptr[0] != '"')
-        return tb_buffer_append(out, raw.len ? raw : TB_SPAN("{}"));
+    bool is_text = raw.len > 0 && raw.ptr[0] == '"';
+    if (raw.len == 0)
+        raw = TB_SPAN("{}");
+    if (chat_reader == TB_CHAT_FOR_ENDPOINT)
+        return is_text ? tb_buffer_append(out, raw)
+                       : append_as_text(out, raw, arena);
+    if (!is_text)
+        return tb_buffer_append(out, raw);
     tb_json_reader_init_span(&reader, raw, 1, 1);
     TB_TRY(tb_json_read_string(&reader, arena, &text));
     return tb_buffer_append(out, is_json_object(text, arena) ? text : raw);
@@ -186,6 +177,7 @@ static tb_status append_arguments(struct tb_buffer *out, struct tb_span raw,
 
 static tb_status append_tool_call(struct tb_buffer *out,
                                   const struct tool_call *call,
+                                  tb_chat_reader chat_reader,
                                   struct tb_arena *arena)
 {
     TB_TRY(append(out, "{\"type\": \"function\""));
@@ -194,11 +186,12 @@ static tb_status append_tool_call(struct tb_buffer *out,
     TB_TRY(
         tb_buffer_append(out, call->name.len ? call->name : TB_SPAN("\"\"")));
     TB_TRY(append(out, ", \"arguments\": "));
-    TB_TRY(append_arguments(out, call->arguments, arena));
+    TB_TRY(append_arguments(out, call->arguments, chat_reader, arena));
     return append(out, "}}");
 }
 
 static tb_status append_tool_calls(struct tb_buffer *out, struct tb_span list,
+                                   tb_chat_reader chat_reader,
                                    struct tb_arena *arena)
 {
     struct tb_json_reader reader;
@@ -214,7 +207,7 @@ static tb_status append_tool_calls(struct tb_buffer *out, struct tb_span list,
         TB_TRY(read_tool_call(&reader, &call));
         if (count)
             TB_TRY(append(out, ", "));
-        TB_TRY(append_tool_call(out, &call, arena));
+        TB_TRY(append_tool_call(out, &call, chat_reader, arena));
     }
 }
 
@@ -270,15 +263,58 @@ static tb_status append_flat(struct tb_buffer *out, struct tb_span parts,
     return status;
 }
 
+// Steps over an object; does it say its type?
+static tb_status look_for_type(struct tb_json_reader *reader, bool *is_typed)
+{
+    *is_typed = false;
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            return TB_OK;
+        *is_typed |= tb_span_equal(key, TB_SPAN("type"));
+        TB_TRY(tb_json_skip(reader));
+    }
+}
+
+// Is every part an object that says its type, as endpoints want it?
+static bool has_typed_parts(struct tb_span parts)
+{
+    struct tb_json_reader reader;
+    bool found, is_typed = true;
+    tb_json_reader_init_span(&reader, parts, 1, 1);
+    tb_status status = tb_json_enter_array(&reader);
+    while (status == TB_OK && is_typed) {
+        status = tb_json_next_item(&reader, &found);
+        if (status == TB_OK && !found)
+            return true;
+        if (status == TB_OK)
+            status = look_for_type(&reader, &is_typed);
+    }
+    return false;
+}
+
+static bool do_parts_stay(struct tb_span content, tb_chat_reader chat_reader)
+{
+    return chat_reader == TB_CHAT_FOR_PARTS ||
+           (chat_reader == TB_CHAT_FOR_ENDPOINT && has_typed_parts(content));
+}
+
 /* The content: as it stands, or, where the recorder calls it something else,
  * from the model. Where there is none, as with tool calls alone, it is empty
- * text: templates look at it, and null counts as absent there. */
+ * text: templates look at it, and null counts as absent there. Clients send
+ * null. */
 static tb_status append_content(struct tb_buffer *out,
                                 const struct tb_message *message,
-                                struct tb_span content, bool takes_parts,
+                                struct tb_span content,
+                                tb_chat_reader chat_reader, bool has_calls,
                                 struct tb_error *error)
 {
     TB_TRY(append(out, ", \"content\": "));
+    bool is_empty = !content.len || tb_span_equal(content, TB_SPAN("\"\""));
+    if (chat_reader == TB_CHAT_FOR_ENDPOINT && has_calls && is_empty)
+        return append(out, "null");
     bool has_content = content.len && !tb_span_equal(content, TB_SPAN("null"));
     if (!has_content && message->content == TB_CONTENT_TEXT)
         return tb_json_write_string(out, message->text);
@@ -287,14 +323,15 @@ static tb_status append_content(struct tb_buffer *out,
     else if (!has_content)
         content = TB_SPAN("\"\"");
     bool is_list = content.len && content.ptr[0] == '[';
-    return is_list && !takes_parts ? append_flat(out, content, error)
-                                   : tb_buffer_append(out, content);
+    return is_list && !do_parts_stay(content, chat_reader)
+               ? append_flat(out, content, error)
+               : tb_buffer_append(out, content);
 }
 
 static tb_status append_object(struct tb_buffer *out,
                                const struct tb_message *message,
-                               bool takes_parts, struct tb_arena *arena,
-                               struct tb_error *error)
+                               tb_chat_reader chat_reader,
+                               struct tb_arena *arena, struct tb_error *error)
 {
     struct fields fields = {0};
     struct tb_json_reader reader;
@@ -312,12 +349,17 @@ static tb_status append_object(struct tb_buffer *out,
                                : fields.openai_calls;
     TB_TRY(append(out, "{\"role\": "));
     TB_TRY(tb_json_write_string(out, message->role));
-    TB_TRY(append_content(out, message, fields.content, takes_parts, error));
+    bool has_calls = is_filled_list(calls);
+    TB_TRY(append_content(out, message, fields.content, chat_reader, has_calls,
+                          error));
     TB_TRY(append_member(out, "reasoning_content", fields.reasoning));
-    if (is_filled_list(calls))
-        TB_TRY(append_tool_calls(out, calls, arena));
+    if (has_calls)
+        TB_TRY(append_tool_calls(out, calls, chat_reader, arena));
     TB_TRY(append_member(out, "tool_call_id", fields.tool_call_id));
-    TB_TRY(append_member(out, "name", fields.name));
+    // Templates of old look at a result's name; the interface has none.
+    bool is_result = tb_span_equal(message->role, TB_SPAN("tool"));
+    if (!is_result || chat_reader != TB_CHAT_FOR_ENDPOINT)
+        TB_TRY(append_member(out, "name", fields.name));
     return append(out, "}");
 }
 
@@ -353,7 +395,8 @@ static tb_status append_bare(struct tb_buffer *out, struct tb_span role,
     return append(out, "}");
 }
 
-tb_status tb_chat_request(const struct tb_call *call, bool takes_parts,
+tb_status tb_chat_request(const struct tb_call *call,
+                          tb_chat_reader chat_reader,
                           struct tb_buffer *messages, struct tb_buffer *tools,
                           bool *has_roles, struct tb_error *error)
 {
@@ -373,7 +416,7 @@ tb_status tb_chat_request(const struct tb_call *call, bool takes_parts,
         TB_TRY_DONE(
             message->is_bare
                 ? append_bare(messages, role, content)
-                : append_object(messages, message, takes_parts, &arena, error));
+                : append_object(messages, message, chat_reader, &arena, error));
     }
     if (status == TB_OK)
         status = append(messages, "]");

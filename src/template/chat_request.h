@@ -21,14 +21,24 @@
  * Otherwise servers give it their texts as one string. */
 bool tb_chat_template_takes_parts(struct tb_span source);
 
+/* Who reads the request. */
+typedef enum tb_chat_reader {
+    /* A template that takes a content to be text: the texts of a list of parts
+     * become one string, with line breaks between, as servers do it. */
+    TB_CHAT_FOR_TEXT,
+    /* A template that walks through lists of parts: they stay. */
+    TB_CHAT_FOR_PARTS,
+    /* An OpenAI-style endpoint: lists of typed parts stay, others become one
+     * string; the arguments of tool calls are text that holds JSON. */
+    TB_CHAT_FOR_ENDPOINT,
+} tb_chat_reader;
+
 /* Appends the call's messages and tools as JSON lists; nothing is appended to
- * `tools` when it has none. Contents that are lists stay so when `takes_parts`,
- * else their texts become one string, with line breaks between, as servers do
- * it. `*has_roles` is false when a message has no role,
+ * `tools` when it has none. `*has_roles` is false when a message has no role,
  * so that no template can be applied. TB_ERR_SYNTAX, TB_ERR_CUT, TB_ERR_TYPE
  * with the place in the record; TB_ERR_MEMORY, TB_ERR_LIMIT. */
 TB_NODISCARD tb_status tb_chat_request(const struct tb_call *call,
-                                       bool takes_parts,
+                                       tb_chat_reader chat_reader,
                                        struct tb_buffer *messages,
                                        struct tb_buffer *tools, bool *has_roles,
                                        struct tb_error *error);

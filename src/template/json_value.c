@@ -129,45 +129,14 @@ struct writer {
 static tb_status write_value(struct writer *writer,
                              const struct tb_value *value);
 
-// The bytes from `at` on that stand in JSON as they are.
-static size_t plain_len(struct tb_span text, size_t at)
-{
-    size_t i = at;
-    while (i < text.len && text.ptr[i] >= ' ' && text.ptr[i] != '"' &&
-           text.ptr[i] != '\\')
-        i++;
-    return i - at;
-}
-
-static tb_status write_escape(struct tb_render *run, uint8_t byte)
-{
-    static const char bytes[] = "\"\\\n\r\t\f\b";
-    static const char letters[] = "\"\\nrtfb";
-    const char *found = byte ? strchr(bytes, byte) : NULL;
-    if (!found)
-        return tb_render_printf(run, "\\u%04x", (unsigned)byte);
-    TB_TRY(tb_render_write_byte(run, '\\'));
-    return tb_render_write_byte(run, (uint8_t)letters[found - bytes]);
-}
-
 static tb_status write_text(struct writer *writer, struct tb_span text)
 {
     struct tb_render *run = writer->run;
-    if (writer->style->is_ascii) {
-        tb_status status = tb_json_write_string(run->out, text);
-        return status == TB_OK
-                   ? TB_OK
-                   : tb_render_fail_as(run, status, "text too long");
-    }
-    TB_TRY(tb_render_write_byte(run, '"'));
-    for (size_t at = 0; at < text.len;) {
-        size_t len = plain_len(text, at);
-        TB_TRY(tb_render_write(run, (struct tb_span){text.ptr + at, len}));
-        at += len;
-        if (at < text.len)
-            TB_TRY(write_escape(run, text.ptr[at++]));
-    }
-    return tb_render_write_byte(run, '"');
+    tb_status status = writer->style->is_ascii
+                           ? tb_json_write_string(run->out, text)
+                           : tb_json_write_utf8_string(run->out, text);
+    return status == TB_OK ? TB_OK
+                           : tb_render_fail_as(run, status, "text too long");
 }
 
 static tb_status write_float(struct tb_render *run,

@@ -2,8 +2,8 @@
  *
  *     [{"request_number": 0, "intermediate_steps": [{"payload": {..}}, ..]}]
  *
- * One pass. A step is looked into as far as its event type and, when it is no
- * LLM_START or LLM_END, left unread: most of the bytes are in such steps. The
+ * One pass. A step is looked into as far as its event type and, when it is not
+ * wanted, left unread: most of the bytes are in such steps. The
  * bytes of one that is wanted stay in the reader's window and go out as they
  * are, so nothing is copied either way.
  *
@@ -219,14 +219,17 @@ static void end_session(struct nat *nat, struct tb_trace_event *event)
 
 /* ---- steps ------------------------------------------------------------ */
 
-static bool is_llm_event(struct tb_span event_type)
+static bool is_llm_event(struct tb_span event_type, bool has_tokens)
 {
     return tb_span_equal(event_type, TB_SPAN("\"LLM_START\"")) ||
-           tb_span_equal(event_type, TB_SPAN("\"LLM_END\""));
+           tb_span_equal(event_type, TB_SPAN("\"LLM_END\"")) ||
+           (has_tokens &&
+            tb_span_equal(event_type, TB_SPAN("\"LLM_NEW_TOKEN\"")));
 }
 
 // Goes into the payload as far as its event type.
-static tb_status look_at_payload(struct tb_json_reader *reader, bool *is_wanted)
+static tb_status look_at_payload(struct tb_json_reader *reader, bool has_tokens,
+                                 bool *is_wanted)
 {
     bool entered;
     TB_TRY(tb_field_enter_object(reader, &entered));
@@ -237,7 +240,7 @@ static tb_status look_at_payload(struct tb_json_reader *reader, bool *is_wanted)
             break;
         if (tb_span_equal(key, TB_SPAN("event_type"))) {
             TB_TRY(tb_json_read_raw(reader, &event_type));
-            *is_wanted = is_llm_event(event_type);
+            *is_wanted = is_llm_event(event_type, has_tokens);
             break;
         }
         TB_TRY(tb_json_skip(reader));
@@ -245,7 +248,8 @@ static tb_status look_at_payload(struct tb_json_reader *reader, bool *is_wanted)
     return TB_OK;
 }
 
-static tb_status look_at_step(struct tb_json_reader *reader, bool *is_wanted)
+static tb_status look_at_step(struct tb_json_reader *reader, bool has_tokens,
+                              bool *is_wanted)
 {
     *is_wanted = false;
     TB_TRY(tb_json_enter_object(reader));
@@ -255,7 +259,7 @@ static tb_status look_at_step(struct tb_json_reader *reader, bool *is_wanted)
         if (!key.ptr)
             return TB_OK;
         if (tb_span_equal(key, TB_SPAN("payload")))
-            return look_at_payload(reader, is_wanted);
+            return look_at_payload(reader, has_tokens, is_wanted);
         TB_TRY(tb_json_skip(reader));
     }
 }
@@ -267,7 +271,7 @@ static tb_status read_step(struct nat *nat, struct tb_json_reader *reader,
     uint32_t depth = tb_json_depth(reader);
     TB_TRY(tb_json_mark(reader));
     uint64_t offset = tb_json_offset(reader);
-    TB_TRY(look_at_step(reader, is_event));
+    TB_TRY(look_at_step(reader, nat->options.has_tokens, is_event));
     if (!*is_event)
         tb_json_unmark(reader); // the rest need not stay in the window
     TB_TRY(tb_json_leave_to(reader, depth));

@@ -23,6 +23,15 @@ struct step {
     struct tb_span output;         /* raw */
 };
 
+static tb_status read_invocation(struct step *step)
+{
+    struct tb_span id = {0};
+    TB_TRY(tb_field_id(&step->reader, step->arena, &id));
+    if (id.len > 0)
+        step->call->invocation = tb_hash64(id, 0) | 1; // 0 is: not known
+    return TB_OK;
+}
+
 static tb_status read_ancestry(struct step *step)
 {
     bool entered;
@@ -35,6 +44,8 @@ static tb_status read_ancestry(struct step *step)
         if (tb_span_equal(key, TB_SPAN("function_name")))
             TB_TRY(tb_field_string(&step->reader, step->arena,
                                    &step->call->agent));
+        else if (tb_span_equal(key, TB_SPAN("function_id")))
+            TB_TRY(read_invocation(step));
         else
             TB_TRY(tb_json_skip(&step->reader));
     }
@@ -277,6 +288,9 @@ static tb_status parse(struct step *step, struct tb_span json, uint64_t offset,
     } else if (tb_span_equal(step->event_type, TB_SPAN("LLM_END"))) {
         part->kind = TB_PART_END;
         TB_TRY(finish_end(step, json, offset, is_compat));
+    } else if (tb_span_equal(step->event_type, TB_SPAN("LLM_NEW_TOKEN"))) {
+        part->kind = TB_PART_TOKEN;
+        step->call->start_s = step->event_s;
     }
     part->call.lone_surrogate_count +=
         (uint32_t)step->reader.lone_surrogate_count;

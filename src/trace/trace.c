@@ -66,8 +66,11 @@ tb_status tb_trace_parse(tb_dialect_id dialect, struct tb_span json,
                          struct tb_error *error)
 {
     struct tb_error unused;
-    *part = (struct tb_part){
-        .call = {.start_s = NAN, .end_s = NAN, .offset = offset, .line = line}};
+    *part = (struct tb_part){.call = {.start_s = NAN,
+                                      .end_s = NAN,
+                                      .first_token_s = NAN,
+                                      .offset = offset,
+                                      .line = line}};
     return find_dialect(dialect)->parse(json, offset, line, is_compat, arena,
                                         part, error ? error : &unused);
 }

@@ -25,6 +25,8 @@ struct tb_trace_options {
     uint64_t skip_sessions; /* drop so many from the front (NAT requests) */
     uint64_t max_sessions;  /* then take so many; UINT64_MAX: all */
     bool is_compat;         /* order and text as the Python converters */
+    bool has_tokens;        /* pieces of answers are records too, where the
+                               trace has them: for the time of the first */
 };
 
 typedef enum tb_trace_event_kind {

@@ -6,6 +6,7 @@ tokenizer and chat template, and had a prefix cache of blocks of 16 tokens.
 
 whole   Our count of each prompt is the server's, and so is the share of prompt
         tokens that a prefix cache serves.
+wire    Rows of messages hold what the client sent to the server.
 replay  Rows for aiperf are sent as aiperf does it: the conversation so far,
         with answers of the recorded length, and the row. A server that counts
         with the template (rendered by transformers) gets the recorded lengths.
@@ -101,6 +102,29 @@ def check_whole(options, trace, folder, has_cache):
         yield f"share of the prefix cache {ours:.4f}, recorded {theirs:.4f}"
 
 
+def sent_requests():
+    """What went over the wire, by trace."""
+    requests = {}
+    with gzip.open(harness.DATA / "requests.jsonl.gz", "rt") as file:
+        for request in map(json.loads, file):
+            requests.setdefault(request["trace"], []).append(request)
+    return requests
+
+
+def body(request):
+    """A request's messages and tools, in a form that can be sorted."""
+    return json.dumps([request["messages"], request.get("tools")],
+                      sort_keys=True)
+
+
+def check_wire(options, trace, folder, requests):
+    rows, _ = convert(options, trace, folder, "--rows", "messages")
+    sent = sorted(map(body, requests))
+    if sorted(map(body, rows)) != sent:
+        same = len(set(map(body, rows)) & set(sent))
+        yield f"{same} of {len(sent)} rows hold the messages that were sent"
+
+
 def check_replay(options, trace, folder, template):
     rows, _ = convert(options, trace, folder, "--for", "aiperf")
     sessions, counted = {}, []
@@ -126,12 +150,15 @@ def job():
     harness.add_arguments(parser)
     options = parser.parse_args()
     template = Template(options.tokenizers / TOKENIZER)
+    requests = sent_requests()
     bad, calls = 0, 0
     for name, has_cache in TRACES.items():
         trace = harness.DATA / f"{name}.json.gz"
         with tempfile.TemporaryDirectory() as folder:
             found = [*check_whole(options, trace, folder, has_cache),
                      *check_replay(options, trace, folder, template)]
+            if name in requests:
+                found += check_wire(options, trace, folder, requests[name])
         for problem in found:
             print(f"DIFFERENT: {name}: {problem}")
         bad += bool(found)

@@ -13,20 +13,21 @@
 struct request_case {
     const char *role;
     const char *json; /* of the one message */
-    bool takes_parts;
+    tb_chat_reader chat_reader;
     const char *expected;
 };
 
 static void test_messages(void **state)
 {
     static const struct request_case cases[] = {
-        {"user", "{\"type\": \"human\", \"content\": \"a\\u00e9\"}", false,
-         "[{\"role\": \"user\", \"content\": \"a\\u00e9\"}]"},
+        {"user", "{\"type\": \"human\", \"content\": \"a\\u00e9\"}",
+         TB_CHAT_FOR_TEXT, "[{\"role\": \"user\", \"content\": \"a\\u00e9\"}]"},
         // A content that is a list, for templates of both kinds.
         {"user",
-         "{\"content\": [{\"type\": \"text\", \"text\": \"a\"}, \"b\"]}", false,
-         "[{\"role\": \"user\", \"content\": \"a\\nb\"}]"},
-        {"user", "{\"content\": [{\"type\": \"text\", \"text\": \"a\"}]}", true,
+         "{\"content\": [{\"type\": \"text\", \"text\": \"a\"}, \"b\"]}",
+         TB_CHAT_FOR_TEXT, "[{\"role\": \"user\", \"content\": \"a\\nb\"}]"},
+        {"user", "{\"content\": [{\"type\": \"text\", \"text\": \"a\"}]}",
+         TB_CHAT_FOR_PARTS,
          "[{\"role\": \"user\", \"content\": "
          "[{\"type\": \"text\", \"text\": \"a\"}]}]"},
         // LangChain's own list of calls goes before what it keeps of OpenAI's.
@@ -35,7 +36,7 @@ static void test_messages(void **state)
          "[{\"id\": \"x\", \"function\": {\"name\": \"g\", \"arguments\": "
          "\"{}\"}}]}, \"tool_calls\": [{\"name\": \"f\", \"args\": "
          "{\"q\": 1}, \"id\": \"c\"}]}",
-         false,
+         TB_CHAT_FOR_TEXT,
          "[{\"role\": \"assistant\", \"content\": \"\", \"tool_calls\": "
          "[{\"type\": \"function\", \"id\": \"c\", \"function\": "
          "{\"name\": \"f\", \"arguments\": {\"q\": 1}}}]}]"},
@@ -43,23 +44,52 @@ static void test_messages(void **state)
         {"assistant",
          "{\"content\": null, \"tool_calls\": [{\"id\": \"c\", \"function\": "
          "{\"name\": \"f\", \"arguments\": \"{\\\"q\\\": [1, {}]}\"}}]}",
-         false,
+         TB_CHAT_FOR_TEXT,
          "[{\"role\": \"assistant\", \"content\": \"\", \"tool_calls\": "
          "[{\"type\": \"function\", \"id\": \"c\", \"function\": "
          "{\"name\": \"f\", \"arguments\": {\"q\": [1, {}]}}}]}]"},
         {"assistant",
          "{\"content\": null, \"tool_calls\": [{\"id\": \"c\", \"function\": "
          "{\"name\": \"f\", \"arguments\": \"{foo: 1}\"}}]}",
-         false,
+         TB_CHAT_FOR_TEXT,
          "[{\"role\": \"assistant\", \"content\": \"\", \"tool_calls\": "
          "[{\"type\": \"function\", \"id\": \"c\", \"function\": "
          "{\"name\": \"f\", \"arguments\": \"{foo: 1}\"}}]}]"},
         {"tool",
          "{\"content\": \"r\", \"type\": \"tool\", \"name\": \"f\", "
          "\"tool_call_id\": \"c\", \"artifact\": null}",
-         false,
+         TB_CHAT_FOR_TEXT,
          "[{\"role\": \"tool\", \"content\": \"r\", \"tool_call_id\": \"c\", "
          "\"name\": \"f\"}]"},
+        // An endpoint wants arguments as text, and parts that say their type.
+        {"assistant",
+         "{\"content\": \"\", \"tool_calls\": [{\"name\": \"f\", "
+         "\"args\": {\"q\": 1}, \"id\": \"c\"}]}",
+         TB_CHAT_FOR_ENDPOINT,
+         "[{\"role\": \"assistant\", \"content\": null, \"tool_calls\": "
+         "[{\"type\": \"function\", \"id\": \"c\", \"function\": "
+         "{\"name\": \"f\", \"arguments\": \"{\\\"q\\\": 1}\"}}]}]"},
+        {"assistant",
+         "{\"content\": \"\", \"tool_calls\": [{\"function\": "
+         "{\"name\": \"f\", \"arguments\": \"{\\\"q\\\": 1}\"}}]}",
+         TB_CHAT_FOR_ENDPOINT,
+         "[{\"role\": \"assistant\", \"content\": null, \"tool_calls\": "
+         "[{\"type\": \"function\", \"function\": "
+         "{\"name\": \"f\", \"arguments\": \"{\\\"q\\\": 1}\"}}]}]"},
+        {"tool",
+         "{\"content\": \"r\", \"name\": \"f\", \"tool_call_id\": \"c\"}",
+         TB_CHAT_FOR_ENDPOINT,
+         "[{\"role\": \"tool\", \"content\": \"r\", \"tool_call_id\": "
+         "\"c\"}]"},
+        {"user",
+         "{\"content\": [{\"type\": \"text\", \"text\": \"a\"}, "
+         "{\"type\": \"image_url\"}]}",
+         TB_CHAT_FOR_ENDPOINT,
+         "[{\"role\": \"user\", \"content\": [{\"type\": \"text\", "
+         "\"text\": \"a\"}, {\"type\": \"image_url\"}]}]"},
+        {"user", "{\"content\": [{\"text\": \"a\"}, \"b\"]}",
+         TB_CHAT_FOR_ENDPOINT,
+         "[{\"role\": \"user\", \"content\": \"a\\nb\"}]"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -69,7 +99,7 @@ static void test_messages(void **state)
         struct tb_buffer messages = TB_BUFFER(1 << 16);
         struct tb_buffer tools = TB_BUFFER(1 << 16);
         bool has_roles = false;
-        assert_int_equal(tb_chat_request(&call, cases[i].takes_parts, &messages,
+        assert_int_equal(tb_chat_request(&call, cases[i].chat_reader, &messages,
                                          &tools, &has_roles, NULL),
                          TB_OK);
         assert_true(has_roles);
@@ -103,9 +133,9 @@ static void test_bare_messages_need_a_role(void **state)
         struct tb_buffer messages = TB_BUFFER(1 << 16);
         struct tb_buffer tools = TB_BUFFER(1 << 16);
         bool has_roles;
-        assert_int_equal(
-            tb_chat_request(&call, false, &messages, &tools, &has_roles, NULL),
-            TB_OK);
+        assert_int_equal(tb_chat_request(&call, TB_CHAT_FOR_TEXT, &messages,
+                                         &tools, &has_roles, NULL),
+                         TB_OK);
         assert_int_equal(has_roles, cases[i].has_roles);
         assert_int_equal(tb_buffer_append_byte(&messages, 0), TB_OK);
         if (has_roles)

@@ -314,8 +314,11 @@ static void describe_event(int mode, const struct tb_trace_event *event,
 static tb_status describe_trace(const struct event_case *c, const char *path,
                                 struct tb_buffer *text)
 {
-    struct tb_trace_options options = {c->skip, c->max ? c->max : UINT64_MAX,
-                                       is_python(c->mode)};
+    struct tb_trace_options options = {
+        .skip_sessions = c->skip,
+        .max_sessions = c->max ? c->max : UINT64_MAX,
+        .is_compat = is_python(c->mode),
+    };
     struct tb_input *input = NULL;
     struct tb_trace_reader *reader = NULL;
     struct tb_trace_event event;

@@ -1,0 +1,166 @@
+#include "run_output.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define META_EXTENSION ".meta.json"
+
+struct meta_path {
+    char text[sizeof(((struct tb_run_output *)0)->path) +
+              sizeof(META_EXTENSION)];
+};
+
+static struct meta_path meta_path_of(const struct tb_run_output *output)
+{
+    struct meta_path path;
+    (void)snprintf(path.text, sizeof(path.text), "%s" META_EXTENSION,
+                   output->path);
+    return path;
+}
+
+/* ---- where things go -------------------------------------------------- */
+
+// No file of the run may replace what is read.
+static tb_status check_against(const struct tb_run_output *output,
+                               const char *input, struct tb_error *error)
+{
+    struct meta_path meta = meta_path_of(output);
+    bool is_kept = !tb_output_is_same_file(input, output->path) &&
+                   !tb_output_is_same_file(input, meta.text);
+    if (output->calls_path)
+        is_kept &= !tb_output_is_same_file(input, output->calls_path);
+    if (is_kept)
+        return TB_OK;
+    tb_fail(error, TB_ERR_USAGE, "output would replace this input");
+    tb_error_set_path(error, input);
+    return TB_ERR_USAGE;
+}
+
+// Do the calls go where something else of the run goes?
+static tb_status check_calls(const struct tb_run_output *output,
+                             struct tb_error *error)
+{
+    const char *calls = output->calls_path;
+    struct meta_path meta = meta_path_of(output);
+    if (!calls)
+        return TB_OK;
+    if (strcmp(calls, output->path) == 0 || strcmp(calls, meta.text) == 0 ||
+        tb_output_is_same_file(calls, output->path) ||
+        tb_output_is_same_file(calls, meta.text))
+        return tb_fail(error, TB_ERR_USAGE,
+                       "calls and rows cannot both go to '%.200s'", calls);
+    return TB_OK;
+}
+
+static tb_status choose_paths(struct tb_run_output *output,
+                              const struct tb_convert_options *options,
+                              struct tb_error *error)
+{
+    output->calls_path = options->calls;
+    if (options->output)
+        (void)snprintf(output->path, sizeof(output->path), "%s",
+                       options->output);
+    else
+        tb_convert_output_path(options->inputs[0], output->path,
+                               sizeof(output->path));
+    // A path that was cut would name another file.
+    if (strlen(output->path) == sizeof(output->path) - 1)
+        return tb_fail(error, TB_ERR_USAGE, "the output's path is too long");
+    for (size_t i = 0; i < options->input_count; i++)
+        TB_TRY(check_against(output, options->inputs[i], error));
+    if (options->tokenizer)
+        TB_TRY(check_against(output, options->tokenizer, error));
+    return check_calls(output, error);
+}
+
+tb_status tb_run_output_open(struct tb_run_output *output,
+                             const struct tb_convert_options *options,
+                             bool (*is_stopping)(void *context), void *context,
+                             struct tb_error *error)
+{
+    TB_TRY(choose_paths(output, options, error));
+    if (options->is_dry_run)
+        return TB_OK;
+    TB_TRY(tb_output_open(output->path, &output->rows, error));
+    tb_output_on_signal(output->rows, is_stopping, context);
+    if (!options->calls)
+        return TB_OK;
+    TB_TRY(tb_output_open(options->calls, &output->calls, error));
+    tb_output_on_signal(output->calls, is_stopping, context);
+    return TB_OK;
+}
+
+/* ---- into place ------------------------------------------------------- */
+
+static tb_status write_meta(struct tb_output *output,
+                            const struct tb_meta *meta,
+                            const struct tb_stats *stats,
+                            struct tb_error *error)
+{
+    struct tb_buffer text = TB_BUFFER(SIZE_MAX / 2);
+    tb_status status = tb_meta_json(meta, stats, &text);
+    if (status == TB_OK)
+        status = tb_output_write(output, tb_buffer_span(&text), error);
+    tb_buffer_release(&text);
+    TB_TRY(status);
+    return tb_output_prepare(output, error);
+}
+
+// Gives a file its name; `*taken_back` is what to remove if a later one fails.
+static tb_status put_in_place(struct tb_output *output, const char *path,
+                              const char **taken_back, struct tb_error *error)
+{
+    *taken_back = NULL;
+    if (!output)
+        return TB_OK;
+    TB_TRY(tb_output_commit(output, error));
+    if (!tb_output_is_stream(output))
+        *taken_back = path;
+    return TB_OK;
+}
+
+static tb_status put_all_in_place(struct tb_run_output *output,
+                                  struct tb_output *meta, const char *meta_path,
+                                  struct tb_error *error)
+{
+    const char *placed[3] = {NULL};
+    tb_status status = put_in_place(meta, meta_path, &placed[0], error);
+    if (status == TB_OK)
+        status =
+            put_in_place(output->calls, output->calls_path, &placed[1], error);
+    if (status == TB_OK)
+        status = put_in_place(output->rows, output->path, &placed[2], error);
+    for (size_t i = 0; i < 2 && status != TB_OK; i++)
+        if (placed[i])
+            (void)unlink(placed[i]);
+    return status;
+}
+
+tb_status tb_run_output_commit(struct tb_run_output *output,
+                               const struct tb_meta *meta,
+                               const struct tb_stats *stats,
+                               struct tb_error *error)
+{
+    struct meta_path path = meta_path_of(output);
+    struct tb_output *file = NULL;
+    tb_status status = tb_output_prepare(output->rows, error);
+    if (status == TB_OK && output->calls)
+        status = tb_output_prepare(output->calls, error);
+    if (status == TB_OK && !tb_output_is_stream(output->rows)) {
+        status = tb_output_open(path.text, &file, error);
+        if (status == TB_OK)
+            status = write_meta(file, meta, stats, error);
+    }
+    if (status == TB_OK)
+        status = put_all_in_place(output, file, path.text, error);
+    tb_output_close(file);
+    return status;
+}
+
+void tb_run_output_close(struct tb_run_output *output)
+{
+    tb_output_close(output->rows);
+    tb_output_close(output->calls);
+    output->rows = output->calls = NULL;
+}
