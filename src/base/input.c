@@ -36,6 +36,7 @@ struct tb_input {
     void *stop_context;
     bool is_regular;
     bool is_at_end;                       // fd has no more
+    tb_compression compression;           // by the first bytes
     struct tb_decompressor *decompressor; // NULL: plain
     uint8_t *raw;                         // bytes from fd, not yet used:
     struct tb_span raw_left;
@@ -134,10 +135,10 @@ static tb_status look_inside(struct tb_input *input, struct tb_error *error)
         have += len;
     } while (len > 0 && have < TB_COMPRESSION_MAGIC_LEN);
     input->raw_left = (struct tb_span){input->raw, have};
-    tb_compression compression = tb_compression_of_magic(input->raw_left);
-    if (compression == TB_COMPRESSION_NONE)
+    input->compression = tb_compression_of_magic(input->raw_left);
+    if (input->compression == TB_COMPRESSION_NONE)
         return TB_OK;
-    if (tb_decompressor_new(compression, &input->decompressor) != TB_OK)
+    if (tb_decompressor_new(input->compression, &input->decompressor) != TB_OK)
         return fail(input, TB_ERR_MEMORY, "out of memory", error);
     return TB_OK;
 }
@@ -337,6 +338,11 @@ tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,
         done += (size_t)got;
     }
     return TB_OK;
+}
+
+tb_compression tb_input_compression(const struct tb_input *input)
+{
+    return input->compression;
 }
 
 const char *tb_input_path(const struct tb_input *input)

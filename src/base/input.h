@@ -9,6 +9,7 @@
 #define TB_INPUT_H
 
 #include "buffer.h"
+#include "decompress.h"
 #include "status.h"
 
 struct tb_input; /* one thread at a time, but for tb_input_read_at */
@@ -47,6 +48,9 @@ TB_NODISCARD tb_status tb_input_keep(struct tb_input *input,
 TB_NODISCARD tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,
                                         uint8_t *bytes, size_t size,
                                         struct tb_error *error);
+
+/* What the file's first bytes say it is. */
+tb_compression tb_input_compression(const struct tb_input *input);
 
 const char *tb_input_path(const struct tb_input *input);
 

@@ -21,6 +21,8 @@ static const struct command {
      tb_command_render},
     {"tokenize", "turn JSON strings into lists of token ids",
      tb_command_tokenize},
+    {"validate", "check rows against the rules of who will replay them",
+     tb_command_validate},
 };
 
 enum {

@@ -7,5 +7,6 @@ int tb_command_nat(int argc, char *const *argv);
 int tb_command_telemetry(int argc, char *const *argv);
 int tb_command_render(int argc, char *const *argv);
 int tb_command_tokenize(int argc, char *const *argv);
+int tb_command_validate(int argc, char *const *argv);
 
 #endif

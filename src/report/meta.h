@@ -30,4 +30,17 @@ TB_NODISCARD tb_status tb_meta_json(const struct tb_meta *meta,
                                     const struct tb_stats *stats,
                                     struct tb_buffer *buffer);
 
+/* What a meta file says about how to read the rows beside it. */
+struct tb_meta_reading {
+    bool is_found;       /* there is one, and it could be read */
+    bool has_prompt;     /* it says what a row holds: */
+    bool is_delta;       /* ... what a turn adds, or the whole prompt */
+    uint32_t block_size; /* 0: not said */
+};
+
+/* Reads the meta file of the rows at `path`, if there is one: none, or one
+ * that says nothing of the kind, is no failure. "-" has none. TB_ERR_MEMORY. */
+TB_NODISCARD tb_status tb_meta_read(const char *path,
+                                    struct tb_meta_reading *reading);
+
 #endif

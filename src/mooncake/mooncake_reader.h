@@ -1,0 +1,44 @@
+/* Rows of a mooncake JSONL file, one after the other: a plain file, standard
+ * input, or either of them compressed with gzip or zstd.
+ *
+ *     TB_TRY(tb_mooncake_reader_open("rows.jsonl", &reader, &error));
+ *     while (tb_mooncake_reader_next(reader, &line, &error) == TB_OK &&
+ *            line.ptr)
+ *         status = tb_mooncake_record_read(&record, line, ...);
+ *
+ * Memory is that of the longest line. One thread at a time.
+ */
+#ifndef TB_MOONCAKE_READER_H
+#define TB_MOONCAKE_READER_H
+
+#include "input.h"
+#include "mooncake_record.h"
+
+struct tb_mooncake_reader;
+
+/* The statuses of tb_input_open, TB_ERR_MEMORY. */
+TB_NODISCARD tb_status
+tb_mooncake_reader_open(const char *path, struct tb_mooncake_reader **reader,
+                        struct tb_error *error);
+
+/* The next line that is not white space alone, without it at both ends;
+ * `line->ptr` is NULL after the last. Lines end in "\n", "\r\n" or "\r", and
+ * white space is what Python's strip() takes for it: so does aiperf, and JSON
+ * knows no other. Lives until the next call. The statuses of tb_input_read,
+ * TB_ERR_LIMIT for a line above 4 GB, TB_ERR_MEMORY. */
+TB_NODISCARD tb_status
+tb_mooncake_reader_next(struct tb_mooncake_reader *reader, struct tb_span *line,
+                        struct tb_error *error);
+
+/* Of the line that was given last: its number, from 1, and where in the
+ * uncompressed file it begins, bytes. */
+uint64_t tb_mooncake_reader_line(const struct tb_mooncake_reader *reader);
+uint64_t tb_mooncake_reader_offset(const struct tb_mooncake_reader *reader);
+
+/* What the bytes come from; lives as long as the reader. */
+struct tb_input *tb_mooncake_reader_input(struct tb_mooncake_reader *reader);
+
+/* NULL is accepted. */
+void tb_mooncake_reader_close(struct tb_mooncake_reader *reader);
+
+#endif

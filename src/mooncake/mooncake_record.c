@@ -1,0 +1,189 @@
+#include "mooncake_record.h"
+
+#include <string.h>
+
+#include "hash.h"
+#include "memory.h"
+
+static const char *const keys[] = {
+    [TB_MOONCAKE_SESSION_ID] = "session_id",
+    [TB_MOONCAKE_INPUT_LENGTH] = "input_length",
+    [TB_MOONCAKE_OUTPUT_LENGTH] = "output_length",
+    [TB_MOONCAKE_HASH_IDS] = "hash_ids",
+    [TB_MOONCAKE_TIMESTAMP] = "timestamp",
+    [TB_MOONCAKE_DELAY] = "delay",
+    [TB_MOONCAKE_AGENT_TYPE] = "agent_type",
+    [TB_MOONCAKE_PRIORITY] = "priority",
+    [TB_MOONCAKE_TYPE] = "type",
+    [TB_MOONCAKE_EXTRA] = "extra",
+    [TB_MOONCAKE_TEXT_INPUT] = "text_input",
+    [TB_MOONCAKE_MESSAGES] = "messages",
+    [TB_MOONCAKE_TOOLS] = "tools",
+    [TB_MOONCAKE_PAYLOAD] = "payload",
+    [TB_MOONCAKE_REQUEST_ID] = "request_id",
+    [TB_MOONCAKE_STRICT_PRIORITY] = "strict_priority",
+    [TB_MOONCAKE_POLICY_CLASS] = "policy_class",
+    [TB_MOONCAKE_INPUT_TOKENS] = "input_tokens",
+    [TB_MOONCAKE_OUTPUT_TOKENS] = "output_tokens",
+    [TB_MOONCAKE_CREATED_TIME] = "created_time",
+    [TB_MOONCAKE_DELAY_MS] = "delay_ms",
+};
+
+const char *tb_mooncake_field_key(tb_mooncake_field field)
+{
+    return keys[field];
+}
+
+static size_t field_of(struct tb_span key)
+{
+    size_t field = 0;
+    while (field < TB_MOONCAKE_FIELD_COUNT &&
+           !tb_span_equal(key, tb_span_of(keys[field])))
+        field++;
+    return field;
+}
+
+static tb_status reserve(struct tb_mooncake_record *record, size_t count)
+{
+    uint64_t *ids =
+        tb_array_grow(record->ids, &record->id_capacity, count, sizeof(*ids));
+    if (!ids)
+        return TB_ERR_MEMORY;
+    record->ids = ids;
+    return TB_OK;
+}
+
+/* The common list, of plain digits with a comma and at most a few spaces
+ * between: most of a file. False when anything else is in it. */
+static bool read_plain_ids(struct tb_mooncake_record *record,
+                           struct tb_span list)
+{
+    const uint8_t *at = list.ptr + 1, *end = list.ptr + list.len - 1;
+    uint64_t *out = record->ids;
+    for (;;) {
+        while (at < end && *at == ' ')
+            at++;
+        const uint8_t *first = at;
+        uint64_t id = 0;
+        for (; at < end && (uint8_t)(*at - '0') <= 9; at++)
+            id = id * 10 + (uint64_t)(*at - '0');
+        // 19 digits always fit; what has more is read with care.
+        if (at == first || at - first > 19 || (*first == '0' && at - first > 1))
+            return false;
+        *out++ = id;
+        while (at < end && *at == ' ')
+            at++;
+        if (at == end)
+            break;
+        if (*at++ != ',')
+            return false;
+    }
+    record->id_count = (size_t)(out - record->ids);
+    return true;
+}
+
+/* What stands for an id that need not be plain digits. */
+static uint64_t id_of(const struct tb_mooncake_integer *integer)
+{
+    struct tb_span bytes = {(const uint8_t *)&integer->magnitude,
+                            sizeof(integer->magnitude)};
+    if (integer->is_negative || integer->is_beyond)
+        return tb_hash64(bytes, integer->is_negative ? 2 : 1);
+    return integer->magnitude;
+}
+
+static tb_status read_id(struct tb_mooncake_record *record,
+                         struct tb_json_reader *reader, struct tb_arena *arena)
+{
+    struct tb_mooncake_value value = {0};
+    struct tb_mooncake_integer integer;
+    TB_TRY(tb_mooncake_value_read(reader, arena, &value));
+    TB_TRY(reserve(record, record->id_count + 1));
+    tb_mooncake_reading reading = tb_mooncake_value_integer(&value, &integer);
+    if (reading != TB_MOONCAKE_READ &&
+        record->bad_item == TB_MOONCAKE_NO_ITEM) {
+        record->bad_item = record->id_count;
+        record->bad_reading = reading;
+    }
+    if ((reading != TB_MOONCAKE_READ || integer.is_odd) &&
+        record->odd_item == TB_MOONCAKE_NO_ITEM)
+        record->odd_item = record->id_count;
+    record->ids[record->id_count++] = id_of(&integer);
+    return TB_OK;
+}
+
+static tb_status read_any_ids(struct tb_mooncake_record *record,
+                              struct tb_span list, struct tb_arena *arena)
+{
+    struct tb_json_reader reader;
+    tb_json_reader_init_span(&reader, list, 0, 1);
+    record->id_count = 0;
+    TB_TRY(tb_json_enter_array(&reader));
+    for (;;) {
+        bool found;
+        TB_TRY(tb_json_next_item(&reader, &found));
+        if (!found)
+            return TB_OK;
+        TB_TRY(read_id(record, &reader, arena));
+    }
+}
+
+static tb_status read_ids(struct tb_mooncake_record *record,
+                          struct tb_arena *arena, struct tb_error *error)
+{
+    struct tb_span list = record->fields[TB_MOONCAKE_HASH_IDS].text;
+    record->id_count = 0;
+    record->odd_item = record->bad_item = TB_MOONCAKE_NO_ITEM;
+    if (record->fields[TB_MOONCAKE_HASH_IDS].kind != TB_MOONCAKE_LIST)
+        return TB_OK;
+    tb_status status = reserve(record, list.len / 2 + 1);
+    if (status == TB_OK && !read_plain_ids(record, list))
+        status = read_any_ids(record, list, arena);
+    if (status == TB_OK)
+        return TB_OK;
+    return tb_fail(error, status,
+                   status == TB_ERR_MEMORY ? "out of memory"
+                                           : "hash_ids cannot be read");
+}
+
+static tb_status read_fields(struct tb_mooncake_record *record,
+                             struct tb_json_reader *reader,
+                             struct tb_arena *arena)
+{
+    TB_TRY(tb_json_enter_object(reader));
+    for (;;) {
+        struct tb_span key;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            return tb_json_expect_end(reader);
+        TB_TRY(tb_json_decode_key(reader, arena, &key));
+        size_t field = field_of(key);
+        if (field == TB_MOONCAKE_FIELD_COUNT)
+            TB_TRY(tb_json_skip(reader));
+        else
+            TB_TRY(
+                tb_mooncake_value_read(reader, arena, &record->fields[field]));
+    }
+}
+
+tb_status tb_mooncake_record_read(struct tb_mooncake_record *record,
+                                  struct tb_span line, uint64_t offset,
+                                  uint64_t line_number, struct tb_arena *arena,
+                                  struct tb_error *error)
+{
+    struct tb_json_reader reader;
+    memset(record->fields, 0, sizeof(record->fields));
+    tb_json_reader_init_span(&reader, line, offset, line_number);
+    tb_status status = read_fields(record, &reader, arena);
+    if (status == TB_OK)
+        return read_ids(record, arena, error);
+    if (error)
+        *error = reader.error;
+    return status;
+}
+
+void tb_mooncake_record_release(struct tb_mooncake_record *record)
+{
+    tb_memory_free(record->ids);
+    *record = (struct tb_mooncake_record){0};
+}
