@@ -90,7 +90,7 @@ def help_of(tracebake, *command):
 
 def commands_of(tracebake):
     listed = help_of(tracebake).split("Commands:\n")[1].split("\n\n")[0]
-    return [line.split()[0] for line in listed.split("\n")]
+    return [line[2:].split("  ")[0].split() for line in listed.split("\n")]
 
 
 def escaped(text):
@@ -141,15 +141,15 @@ def command_section(text):
 
 def man_page(tracebake):
     commands = commands_of(tracebake)
-    helps = {command: help_of(tracebake, command) for command in commands}
+    helps = [help_of(tracebake, *command) for command in commands]
     lines = []
-    for command in commands:
-        _, usage, _, _ = split_help(helps[command])
-        words = usage.split(" ", 2)
-        lines += [rf"\fB{words[0]} {words[1]}\fR {escaped(words[2])}", ".br"]
-    for command in commands:
-        lines.append(f".SH TRACEBAKE {command.upper()}")
-        lines += command_section(helps[command])
+    for command, text in zip(commands, helps):
+        _, usage, _, _ = split_help(text)
+        words = " ".join(usage.split(" ")[:1 + len(command)])
+        lines += [rf"\fB{words}\fR{escaped(usage[len(words):])}", ".br"]
+    for command, text in zip(commands, helps):
+        lines.append(f".SH TRACEBAKE {' '.join(command).upper()}")
+        lines += command_section(text)
     return HEAD + "\n".join(lines) + "\n" + TAIL
 
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +24,14 @@ static const struct command {
      tb_command_tokenize},
     {"validate", "check rows against the rules of who will replay them",
      tb_command_validate},
+    {"tokenizer list", "list the tokenizers on this machine",
+     tb_command_tokenizer_list},
+    {"tokenizer pull", "fetch a tokenizer from the Hugging Face hub",
+     tb_command_tokenizer_pull},
+    {"tokenizer show", "say what a tokenizer consists of",
+     tb_command_tokenizer_show},
+    {"tokenizer clear", "remove compiled forms of tokenizers",
+     tb_command_tokenizer_clear},
 };
 
 enum {
@@ -67,7 +76,7 @@ static tb_status append_help(struct tb_buffer *text)
 {
     TB_TRY(tb_buffer_append(text, tb_span_of(help_head)));
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        TB_TRY(tb_buffer_printf(text, "  %-12s %s\n", commands[i].name,
+        TB_TRY(tb_buffer_printf(text, "  %-16s %s\n", commands[i].name,
                                 commands[i].purpose));
     return tb_buffer_append(text, tb_span_of(help_tail));
 }
@@ -89,17 +98,41 @@ static int print_version(void)
     return result;
 }
 
-static const struct command *find_command(const char *name)
+/* A command of one word, or of two: how many of `words` its name takes is said
+ * in `*word_count`. */
+static const struct command *find_command(int count, char *const *words,
+                                          int *word_count)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(commands[i].name, name) == 0)
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        const char *name = commands[i].name;
+        size_t len = strcspn(name, " ");
+        *word_count = name[len] ? 2 : 1;
+        if (count >= *word_count && strlen(words[0]) == len &&
+            strncmp(words[0], name, len) == 0 &&
+            (*word_count == 1 || strcmp(words[1], name + len + 1) == 0))
             return &commands[i];
+    }
     return NULL;
 }
 
-static int fail_unknown(const char *name)
+// Is it the first of two words?
+static bool is_group(const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strncmp(commands[i].name, word, len) == 0 &&
+            commands[i].name[len] == ' ')
+            return true;
+    return false;
+}
+
+static int fail_unknown(int count, char *const *words)
 {
     struct tb_error error;
+    char name[128];
+    bool is_pair = count > 1 && is_group(words[0]);
+    (void)snprintf(name, sizeof(name), "%.60s%s%.60s", words[0],
+                   is_pair ? " " : "", is_pair ? words[1] : "");
     struct tb_nearest nearest = tb_nearest_to(name);
     bool is_option = name[0] == '-';
     const char *kind = is_option ? "option" : "command";
@@ -109,7 +142,9 @@ static int fail_unknown(const char *name)
         tb_nearest_offer(&nearest, "--help");
         tb_nearest_offer(&nearest, "--version");
     }
-    if (nearest.name)
+    if (is_group(words[0]) && !is_pair)
+        tb_fail(&error, TB_ERR_USAGE, "'%s' is half of a command", name);
+    else if (nearest.name)
         tb_fail(&error, TB_ERR_USAGE, "unknown %s '%s', did you mean '%s'?",
                 kind, name, nearest.name);
     else
@@ -132,6 +167,34 @@ static bool occupy_standard_files(void)
     return true;
 }
 
+static bool is_help_word(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+           strcmp(word, "help") == 0;
+}
+
+// `words` is what stands behind the program's name, at least one.
+static int run(int count, char *const *words)
+{
+    bool is_help = is_help_word(words[0]);
+    bool is_page = (is_help && count == 1) ||
+                   (count > 1 && is_group(words[0]) && is_help_word(words[1]));
+    if (is_page)
+        return print_help();
+    if (is_help) {
+        count--;
+        words++;
+    }
+    int word_count;
+    const struct command *command = find_command(count, words, &word_count);
+    if (!command)
+        return fail_unknown(count, words);
+    char help[] = "--help";
+    char *const help_only[] = {help, NULL};
+    return is_help ? command->run(1, help_only)
+                   : command->run(count - word_count, words + word_count);
+}
+
 int tb_cli_main(int argc, char **argv)
 {
     // A reader that goes away, and a limit on the size of files, are a status
@@ -145,18 +208,7 @@ int tb_cli_main(int argc, char **argv)
         tb_fail(&error, TB_ERR_USAGE, "no command given");
         return tb_message_usage(&error, NULL);
     }
-    const char *name = argv[1];
-    if (strcmp(name, "--version") == 0)
+    if (strcmp(argv[1], "--version") == 0)
         return print_version();
-    bool is_help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
-                   strcmp(name, "help") == 0;
-    if (is_help && argc == 2)
-        return print_help();
-    const struct command *command = find_command(is_help ? argv[2] : name);
-    if (!command)
-        return fail_unknown(is_help ? argv[2] : name);
-    char help[] = "--help";
-    char *const help_only[] = {help, NULL};
-    return is_help ? command->run(1, help_only)
-                   : command->run(argc - 2, argv + 2);
+    return run(argc - 1, argv + 1);
 }

@@ -80,13 +80,46 @@ int tb_message_usage(const struct tb_error *error, const char *command)
     return TB_EXIT_USAGE;
 }
 
+int tb_message_document(const struct tb_buffer *text, tb_status status)
+{
+    if (status == TB_OK)
+        status = tb_message_text(tb_buffer_span(text), false);
+    bool is_done = status == TB_OK || status == TB_ERR_CLOSED;
+    if (!is_done)
+        tb_message_line("cannot print: %s", tb_status_name(status));
+    return is_done ? TB_EXIT_DONE : TB_EXIT_FAILED;
+}
+
 int tb_message_help(const struct tb_option_table *table)
 {
     struct tb_buffer text = TB_BUFFER(TEXT_MAX);
-    tb_status status = tb_option_help(table, &text);
-    if (status == TB_OK)
-        status = tb_message_text(tb_buffer_span(&text), false);
+    int result = tb_message_document(&text, tb_option_help(table, &text));
     tb_buffer_release(&text);
-    bool is_done = status == TB_OK || status == TB_ERR_CLOSED;
-    return is_done ? TB_EXIT_DONE : TB_EXIT_FAILED;
+    return result;
+}
+
+// Every command has the option; it stands in the table like the others.
+static bool is_help_asked(const struct tb_option_table *table,
+                          const void *target)
+{
+    for (size_t i = 0; i < table->option_count; i++) {
+        const struct tb_option *option = &table->options[i];
+        if (strcmp(option->name, "help") == 0)
+            return *(const bool *)((const char *)target + option->target);
+    }
+    return false;
+}
+
+bool tb_message_parse(const struct tb_option_table *table, int argc,
+                      char *const *argv, void *target, int *result)
+{
+    struct tb_error error = {0};
+    tb_status status = tb_option_parse(table, argc, argv, target, &error);
+    if (is_help_asked(table, target))
+        *result = tb_message_help(table);
+    else if (status != TB_OK)
+        *result = tb_message_usage(&error, table->command);
+    else
+        return true;
+    return false;
 }

@@ -22,6 +22,16 @@ TB_NODISCARD tb_status tb_message_text(struct tb_span text, bool is_error);
 /* Prints a command's manual on standard output; returns the exit status. */
 int tb_message_help(const struct tb_option_table *table);
 
+/* Prints a text that was made with `status` on standard output; returns the
+ * exit status. */
+int tb_message_document(const struct tb_buffer *text, tb_status status);
+
+/* Fills `target` with what was typed (option.h). False when the command is
+ * over with that, `*result` being its exit status: its manual was asked for and
+ * printed, or what was typed is wrong and that was said. */
+bool tb_message_parse(const struct tb_option_table *table, int argc,
+                      char *const *argv, void *target, int *result);
+
 enum { /* of the program */
        TB_EXIT_DONE = 0,
        TB_EXIT_FAILED = 1,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "compiled_cache.h"
 #include "map_file.h"
 #include "output.h"
 #include "path.h"
@@ -79,7 +80,7 @@ static const char magic[8] = "tbtoken";
 /* ---- where ------------------------------------------------------------------
  */
 
-static bool cache_folder(char *path, size_t size)
+bool tb_compiled_cache_folder(char *path, size_t size)
 {
     const char *folder = getenv("XDG_CACHE_HOME");
     int len = -1;
@@ -97,7 +98,7 @@ bool tb_compiled_path(const char *source, char *path, size_t size)
 {
     char folder[2048], key[4096];
     struct stat info = {0};
-    if (!cache_folder(folder, sizeof(folder)))
+    if (!tb_compiled_cache_folder(folder, sizeof(folder)))
         return false;
     if (*source && stat(source, &info) != 0)
         return false;

@@ -267,6 +267,12 @@ tb_pattern_scan tb_pattern_find(struct tb_span pattern)
     return NULL;
 }
 
+const char *tb_pattern_text(tb_pattern_scan scan)
+{
+    int number = tb_pattern_number(scan);
+    return number < 0 ? "" : known_patterns[number].pattern;
+}
+
 int tb_pattern_number(tb_pattern_scan scan)
 {
     for (int i = 0; i < KNOWN_COUNT; i++)

@@ -20,6 +20,9 @@ typedef size_t (*tb_pattern_scan)(struct tb_span text, size_t at);
 /* The scanner for a pattern's text, or NULL when there is none. */
 tb_pattern_scan tb_pattern_find(struct tb_span pattern);
 
+/* The pattern that a scanner stands for, or "" when it has none. */
+const char *tb_pattern_text(tb_pattern_scan scan);
+
 /* A scanner's number in the compiled form of a tokenizer, and back; NULL when
  * there is none. */
 int tb_pattern_number(tb_pattern_scan scan);

@@ -14,6 +14,7 @@ enum {
 
 struct tb_regex {
     regex_t *compiled;
+    struct tb_buffer pattern; /* as it was given */
 };
 
 struct tb_regex_region {
@@ -49,7 +50,11 @@ tb_status tb_regex_new(struct tb_span pattern, struct tb_regex **regex,
 {
     struct tb_buffer expanded = TB_BUFFER(EXPANDED_MAX_LEN);
     struct tb_regex *made = tb_memory_zeroed(1, sizeof(*made));
-    tb_status status = made ? TB_OK : TB_ERR_MEMORY;
+    tb_status status = TB_ERR_MEMORY;
+    if (made) {
+        made->pattern = TB_BUFFER(SIZE_MAX);
+        status = tb_buffer_append(&made->pattern, pattern);
+    }
     if (status == TB_OK)
         status = tb_regex_expand(pattern, &expanded, error);
     if (status == TB_OK)
@@ -58,7 +63,7 @@ tb_status tb_regex_new(struct tb_span pattern, struct tb_regex **regex,
     if (status == TB_OK)
         *regex = made;
     else
-        tb_memory_free(made);
+        tb_regex_free(made);
     return status;
 }
 
@@ -66,8 +71,15 @@ void tb_regex_free(struct tb_regex *regex)
 {
     if (!regex)
         return;
-    onig_free(regex->compiled);
+    if (regex->compiled)
+        onig_free(regex->compiled);
+    tb_buffer_release(&regex->pattern);
     tb_memory_free(regex);
+}
+
+struct tb_span tb_regex_pattern(const struct tb_regex *regex)
+{
+    return tb_buffer_span(&regex->pattern);
 }
 
 tb_status tb_regex_region_new(struct tb_regex_region **region)

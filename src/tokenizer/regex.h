@@ -31,6 +31,9 @@ TB_NODISCARD tb_status tb_regex_new(struct tb_span pattern,
                                     struct tb_error *error);
 void tb_regex_free(struct tb_regex *regex);
 
+/* The pattern as it was given. */
+struct tb_span tb_regex_pattern(const struct tb_regex *regex);
+
 TB_NODISCARD tb_status tb_regex_region_new(struct tb_regex_region **region);
 void tb_regex_region_free(struct tb_regex_region *region);
 

@@ -13,7 +13,8 @@
 A case runs in a fresh copy of its folder. In `args` and in what is printed
 `{data}` stands for tests/data and `{tokenizers}` for the folder of
 tokenizers; in what is printed or written `{home}` stands for the home folder,
-`{seconds}` and `{version}` for what is another number each time. --update
+`{seconds}`, `{version}` and `{size}` (of a compiled tokenizer) for what is
+another number each time or with each version. --update
 writes down what the program does now; look at it before it is committed.
 """
 import argparse
@@ -37,6 +38,7 @@ UNSTABLE = (
     (re.compile(rb'("seconds": )[0-9.e-]+'), rb"\1{seconds}"),
     (re.compile(rb"( [MG]B, )[0-9.]+( s)$", re.M), rb"\1{seconds}\2"),
     (re.compile(rb'("tracebake": ")[0-9.]+(")'), rb"\1{version}\2"),
+    (re.compile(rb"(^compiled form +)[0-9.]+( MB)$", re.M), rb"\1{size}\2"),
 )
 
 

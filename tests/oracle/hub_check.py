@@ -266,10 +266,53 @@ def stopped(case):
 
 BUSY = model("org/busy", fail_first=[429, 503, 500])
 MOVED = model("org/moved")
+COMMANDS = model("org/commands")
 
 
 def busy(case):
     assert case.ids(BUSY) == TINY_IDS
+
+
+def run(case, *words, **env):
+    process = case.start(words[-1], arguments=words[:-1], **env)
+    code, out, err = case.finish(process)
+    assert code == 0 and not err, f"exit {code}: {err}"
+    return out
+
+
+def commands(case):
+    """tokenizer pull, list, show and clear agree with each other."""
+    def listed():
+        return json.loads(run(case, "tokenizer", "list", "--json", **cached))
+
+    cached = {"TRACEBAKE_NO_CACHE": ""}
+    commit = MODELS[COMMANDS].commit
+    out = run(case, "tokenizer", "pull", COMMANDS, **cached)
+    assert f"{commit}: 2 fetched" in out and "0 there" in out, out
+    out = run(case, "tokenizer", "pull", f"{COMMANDS}@main", **cached)
+    assert "0 fetched, 0.0 MB; 2 there" in out, out
+    assert run(case, "tokenizer", "pull", "--quiet", COMMANDS) == ""
+    found, = listed()["tokenizers"]
+    assert found["model"] == COMMANDS and found["revisions"] == "main", found
+    assert found["bytes"] == len(TINY_FILES["tokenizer.json"]), found
+    assert f"  {COMMANDS} " in run(case, "tokenizer", "list", **cached)
+    shown = json.loads(run(case, "tokenizer", "show", "--json", "commands",
+                           HF_HUB_OFFLINE="1", **cached))
+    assert shown["commit"] == commit and shown["origin"] == found["file"]
+    assert shown["model"] == "WordLevel" and shown["has_chat_template"]
+    trace = Path(__file__).parents[2] / "examples" / "toolcall_trace.json"
+    run(case, "nat", "--output-file", "x", "--quiet", "--prompt", "join",
+        "--tokenizer", COMMANDS, str(trace), **cached)
+    meta = json.loads((case.home / "x.meta.json").read_text())
+    assert shown["fingerprint"] in json.dumps(meta), meta
+    run(case, "tokenizer", "show", "builtin", **cached)
+    before = listed()
+    assert before["compiled_count"] >= 1 and before["compiled_bytes"] > 1e6
+    out = run(case, "tokenizer", "clear", "builtin", **cached)
+    assert out.startswith("1 compiled form removed"), out
+    run(case, "tokenizer", "clear", **cached)
+    after = listed()
+    assert after["compiled_bytes"] == 0 and after["tokenizers"], after
 
 
 def moved(case):
@@ -282,6 +325,8 @@ def moved(case):
     assert case.ids(MOVED) == TINY_IDS
     assert case.ids(f"{MOVED}@{'f' * 40}")[3] == 3
     assert case.ids(MOVED) == TINY_IDS
+    run(case, "tokenizer", "pull", MOVED)
+    assert case.ids(MOVED)[3] == 3
 
 
 BARE = model("bare-name")
@@ -409,7 +454,7 @@ def read_only(case):
 
 
 CASES = (real_tokenizer, secure, fetched_by_python, layout, token, cut, cut_always,
-         cut_and_later, at_once, stopped, busy, moved, names, refusals,
+         cut_and_later, at_once, stopped, busy, commands, moved, names, refusals,
          hostile, sizes, out_of_order, unreachable, stalls, slow, full_disk,
          read_only)
 
