@@ -34,13 +34,7 @@ static tb_status read_tokens(struct tb_bpe *bpe, struct tb_span data)
                             (struct tb_span){data.ptr + at, len}));
         at += len;
     }
-    TB_TRY(tb_vocab_index(&bpe->vocab, NULL, NULL));
-    for (unsigned byte = 0; byte < 256; byte++) {
-        uint8_t symbol = (uint8_t)byte;
-        bpe->byte_tokens[byte] =
-            tb_vocab_find(&bpe->vocab, (struct tb_span){&symbol, 1});
-    }
-    return TB_OK;
+    return tb_vocab_index(&bpe->vocab, NULL, NULL);
 }
 
 static tb_status fill(struct tb_tokenizer *tokenizer)
@@ -58,11 +52,7 @@ static tb_status fill(struct tb_tokenizer *tokenizer)
     for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
         TB_TRY(tb_added_tokens_add(&tokenizer->raw_tokens, &specials[i]));
     tb_added_tokens_index(&tokenizer->raw_tokens);
-    tokenizer->bpe.is_byte_level = true;
-    tokenizer->bpe.is_whole_word_first = true;
-    tokenizer->pretokenizer.steps[0] = (struct tb_pretokenizer_step){
-        .scan = tb_pattern_scan_o200k, .behavior = TB_SPLIT_ISOLATED};
-    tokenizer->pretokenizer.step_count = 1;
+    tb_tokenizer_set_ranks(tokenizer, tb_pattern_scan_o200k);
     tokenizer->vocab_size = 200019;
     return TB_OK;
 }
@@ -78,16 +68,11 @@ tb_status tb_tokenizer_builtin(struct tb_tokenizer **tokenizer,
     struct tb_tokenizer *made;
     TB_TRY(tb_tokenizer_new(&made));
     tb_status status = fill(made);
-    if (status != TB_OK) {
-        tb_tokenizer_free(made);
-        return tb_fail(error, status, "cannot unpack the built-in tokenizer");
-    }
-    struct tb_hash128 hash =
-        tb_hash128((struct tb_span){tb_o200k_data, tb_o200k_data_len}, 0);
-    (void)snprintf(made->fingerprint, sizeof(made->fingerprint),
-                   "%016llx%016llx", (unsigned long long)hash.high,
-                   (unsigned long long)hash.low);
-    (void)snprintf(made->origin, sizeof(made->origin), "built in");
-    *tokenizer = made;
+    if (status != TB_OK)
+        tb_fail(error, status, "cannot unpack the built-in tokenizer");
+    struct tb_span data = {tb_o200k_data, tb_o200k_data_len};
+    TB_TRY(tb_tokenizer_finish(made, data, status, tokenizer, error));
+    (void)snprintf((*tokenizer)->origin, sizeof((*tokenizer)->origin),
+                   "built in");
     return TB_OK;
 }

@@ -179,6 +179,20 @@ unsigned tb_pattern_script_of_name(struct tb_span name)
     return 0;
 }
 
+static unsigned pattern_script_of(uint32_t code_point)
+{
+    return run_value(tb_pattern_script_runs, tb_pattern_script_runs_count,
+                     code_point);
+}
+
+bool tb_character_is_han(uint32_t code_point)
+{
+    if (code_point >= 0x4E00 && code_point <= 0x9FFF)
+        return true;
+    return code_point >= 0x2E80 &&
+           pattern_script_of(code_point) == pattern_script_of(0x4E00);
+}
+
 bool tb_pattern_script_next_range(unsigned number, uint32_t *first,
                                   uint32_t *last)
 {

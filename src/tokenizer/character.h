@@ -84,6 +84,9 @@ uint8_t tb_split_script_of(uint32_t code_point);
  * separators; 0: none. */
 unsigned tb_pattern_script_of_name(struct tb_span name);
 
+/* Is its script Han? */
+bool tb_character_is_han(uint32_t code_point);
+
 /* The first run of code points of script `number` at or after `*first`; both
  * ends inclusive. False when there is none. */
 bool tb_pattern_script_next_range(unsigned number, uint32_t *first,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base64.h"
 #include "character.h"
 #include "utf8.h"
 
@@ -11,37 +12,6 @@ enum { SHORT_CLUSTER_LEN = 6 };
 
 /* ---- reading ---------------------------------------------------------------
  */
-
-static int base64_value(uint8_t byte)
-{
-    if (byte >= 'A' && byte <= 'Z')
-        return byte - 'A';
-    if (byte >= 'a' && byte <= 'z')
-        return byte - 'a' + 26;
-    if (byte >= '0' && byte <= '9')
-        return byte - '0' + 52;
-    if (byte == '+')
-        return 62;
-    return byte == '/' ? 63 : -1;
-}
-
-// `bytes` has room for 3 per 4 of `text`.
-static bool decode_base64(struct tb_span text, uint8_t *bytes, size_t *len)
-{
-    while (text.len && text.ptr[text.len - 1] == '=')
-        text.len--;
-    *len = 0;
-    uint32_t bits = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        int value = base64_value(text.ptr[i]);
-        if (value < 0)
-            return false;
-        bits = bits << 6 | (uint32_t)value;
-        if (i % 4 != 0)
-            bytes[(*len)++] = (uint8_t)(bits >> (6 - i % 4 * 2));
-    }
-    return text.len % 4 != 1;
-}
 
 static uint32_t little_endian(const uint8_t *bytes)
 {
@@ -53,10 +23,10 @@ tb_status tb_charsmap_read(struct tb_charsmap *map, struct tb_arena *arena,
                            struct tb_span base64)
 {
     size_t len;
-    uint8_t *bytes = tb_arena_alloc(arena, base64.len / 4 * 3 + 3);
+    uint8_t *bytes = tb_arena_alloc(arena, TB_BASE64_ROOM(base64.len));
     if (!bytes)
         return TB_ERR_MEMORY;
-    if (!decode_base64(base64, bytes, &len) || len < 4)
+    if (!tb_base64_decode(base64, bytes, &len) || len < 4)
         return TB_ERR_SYNTAX;
     size_t trie_len = little_endian(bytes);
     if (trie_len > len - 4 || trie_len < 4)

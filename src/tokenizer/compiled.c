@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "compiled_cache.h"
 #include "map_file.h"
 #include "output.h"
 #include "path.h"
+#include "tokenizer_config.h"
 
 /* To be raised whenever anything that is written here, or what it means,
  * changes: hashes, slots, numbers of patterns. */
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 
 #define ALIGNMENT 16
 
@@ -94,20 +96,46 @@ bool tb_compiled_cache_folder(char *path, size_t size)
     return len > 0 && (size_t)len < size;
 }
 
-bool tb_compiled_path(const char *source, char *path, size_t size)
+// Which file it is, as far as that can be told without reading it.
+static int spell_file(const char *path, char *key, size_t size)
 {
-    char folder[2048], key[4096];
     struct stat info = {0};
-    if (!tb_compiled_cache_folder(folder, sizeof(folder)))
+    if (*path && stat(path, &info) != 0)
+        return snprintf(key, size, "none");
+    return snprintf(
+        key, size, "%llx %llu %llu %lld.%09ld", (unsigned long long)info.st_dev,
+        (unsigned long long)info.st_ino, (unsigned long long)info.st_size,
+        (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+/* A JSON file says all. Of others the name may count, and a configuration
+ * beside them. */
+static void spell_place(const char *path, char *key, size_t size)
+{
+    char config[4096], file[256] = "";
+    key[0] = '\0';
+    if (!*path || tb_span_ends_with(tb_span_of(path), TB_SPAN(".json")))
+        return;
+    const char *slash = strrchr(path, '/');
+    if (tb_tokenizer_config_path(path, config, sizeof(config)))
+        (void)spell_file(config, file, sizeof(file));
+    (void)snprintf(key, size, "%s %.255s", file, slash ? slash + 1 : path);
+}
+
+bool tb_compiled_path(const struct tb_rank_source *source, char *path,
+                      size_t size)
+{
+    char folder[2048], file[256], place[600], key[1024];
+    const char *source_path = source->path;
+    if (!tb_compiled_cache_folder(folder, sizeof(folder)) ||
+        (*source_path && access(source_path, F_OK) != 0))
         return false;
-    if (*source && stat(source, &info) != 0)
-        return false;
+    (void)spell_file(source_path, file, sizeof(file));
+    spell_place(source_path, place, sizeof(place));
     int len = snprintf(
-        key, sizeof(key), "%d %llx %llu %llu %llu %lld.%09ld", FORMAT_VERSION,
-        *source ? 0 : (unsigned long long)tb_tokenizer_builtin_version(),
-        (unsigned long long)info.st_dev, (unsigned long long)info.st_ino,
-        (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec,
-        info.st_mtim.tv_nsec);
+        key, sizeof(key), "%d %llx %s %s %s", FORMAT_VERSION,
+        *source_path ? 0 : (unsigned long long)tb_tokenizer_builtin_version(),
+        file, place, source->name ? source->name : "");
     struct tb_hash128 name =
         tb_hash128((struct tb_span){(const uint8_t *)key, (size_t)len}, 0);
     len = snprintf(path, size, "%s/%016llx%016llx.tok", folder,

@@ -18,8 +18,9 @@ static bool is_compiled_name(const char *name)
 
 static bool path_of(const char *source, char *path, size_t size)
 {
-    return tb_compiled_path(tb_tokenizer_is_builtin(source) ? "" : source, path,
-                            size);
+    char cached[TB_PATH_SIZE];
+    struct tb_rank_source rank_source = tb_tokenizer_source(source, cached);
+    return tb_compiled_path(&rank_source, path, size);
 }
 
 uint64_t tb_compiled_cache_len(const char *source)

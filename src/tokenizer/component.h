@@ -53,6 +53,12 @@ TB_NODISCARD tb_status tb_component_keep_string(struct tb_json_reader *reader,
                                                 struct tb_arena *arena,
                                                 struct tb_span *text);
 
+/* Reads an added token's object; its text goes into `arena`, its id is for the
+ * caller to set. */
+TB_NODISCARD tb_status tb_added_token_from_json(struct tb_json_reader *reader,
+                                                struct tb_arena *arena,
+                                                struct tb_added_token *token);
+
 /* A reader over one part, with places as they are in the file. */
 void tb_component_open(struct tb_json_reader *reader,
                        const struct tb_file_parts *parts, struct tb_span raw);

@@ -1,6 +1,7 @@
 /* Where a tokenizer's file is: a path, the built-in one, a name in the Hugging
  * Face cache, or one on the hub, in this order. Never another tokenizer than
  * the one that was asked for. */
+#include "encoding.h"
 #include "tokenizer_model.h"
 
 #include <string.h>
@@ -11,7 +12,9 @@
 /* What a tokenizer is made of, the best form first; and what lies beside it
  * and says how messages become a prompt. config.json is for the replay: without
  * it transformers does not load a tokenizer from the cache alone. */
-static const char *const main_files[] = {"tokenizer.json", NULL};
+static const char *const main_files[] = {"tokenizer.json",  "tekken.json",
+                                         "tokenizer.model", "tiktoken.model",
+                                         "*.tiktoken",      NULL};
 static const char *const beside_files[] = {
     "tokenizer_config.json",   "chat_template.jinja", "chat_template.json",
     "special_tokens_map.json", "config.json",         NULL};
@@ -35,17 +38,59 @@ static tb_status copy_path(const char *from, char *path, size_t size,
     return tb_fail(error, TB_ERR_LIMIT, "a path is too long");
 }
 
+static bool count_rank_file(void *context, const char *name)
+{
+    unsigned *count = context;
+    *count += tb_span_ends_with(tb_span_of(name), TB_SPAN(".tiktoken"));
+    return true;
+}
+
+/* A rank file that was found by its name's end must be the only one. */
+static tb_status check_only(const char *path, struct tb_error *error)
+{
+    char folder[TB_PATH_SIZE];
+    unsigned count = 0;
+    if (!tb_span_ends_with(tb_span_of(path), TB_SPAN(".tiktoken")) ||
+        !tb_path_format(folder, sizeof(folder), "%.*s",
+                        (int)(strrchr(path, '/') - path), path))
+        return TB_OK;
+    TB_TRY(tb_path_list(folder, count_rank_file, &count));
+    if (count < 2)
+        return TB_OK;
+    tb_fail(error, TB_ERR_VALUE,
+            "folder has %u files *.tiktoken: name one of them", count);
+    tb_error_set_path(error, folder);
+    return TB_ERR_VALUE;
+}
+
 static tb_status locate_folder(const char *name, char *path, size_t size,
                                struct tb_error *error)
 {
     tb_status status = tb_hub_find_main(name, &files, path, size);
     if (status == TB_OK)
-        return TB_OK;
+        return check_only(path, error);
     if (status == TB_ERR_MEMORY)
         return tb_fail(error, status, "out of memory");
-    tb_fail(error, TB_ERR_NOT_FOUND, "folder has no %s", main_files[0]);
+    tb_fail(error, TB_ERR_NOT_FOUND,
+            "folder has no tokenizer.json, tekken.json, tokenizer.model, "
+            "tiktoken.model or *.tiktoken");
     tb_error_set_path(error, name);
     return TB_ERR_NOT_FOUND;
+}
+
+/* tiktoken's own copy of its file; of encodings that share one, the name that
+ * tells them apart. */
+static tb_status locate_encoding(const struct tb_encoding *encoding, char *path,
+                                 size_t size, struct tb_error *error)
+{
+    if (!tb_encoding_find_cached(encoding, path, size))
+        return tb_fail(error, TB_ERR_NOT_FOUND,
+                       "tiktoken's %s is not in its cache (%.110s): let "
+                       "tiktoken fetch it once, or give its file",
+                       encoding->name, path[0] ? path : "no folder");
+    if (tb_encoding_of_cached(path) != encoding)
+        return copy_path(encoding->name, path, size, error);
+    return TB_OK;
 }
 
 // Everything that was tried, and why the last of it failed.
@@ -99,8 +144,12 @@ tb_status tb_tokenizer_locate(const char *name,
                        "or --tokenizer builtin",
                        name);
     tb_status status = tb_hub_cache_find(&hub_name, &files, &place, error);
+    const struct tb_encoding *encoding = tb_encoding_of_name(name);
+    if (status == TB_ERR_NOT_FOUND && encoding && encoding->cache_name)
+        return locate_encoding(encoding, path, size, error);
     if (status == TB_ERR_NOT_FOUND)
         status = locate_on_hub(name, &hub_name, access, &place, error);
     TB_TRY(status);
+    TB_TRY(check_only(place.path, error));
     return copy_path(place.path, path, size, error);
 }

@@ -1,5 +1,6 @@
 #include "pattern.h"
 
+#include "character.h"
 #include "pattern_class.h"
 
 // Lower-case ASCII of a letter, or 0 for anything else.
@@ -29,7 +30,7 @@ size_t tb_contraction(struct tb_span text, size_t at, bool is_any_case)
     return is_long_s ? 3 : 0;
 }
 
-size_t tb_scan_space(struct tb_span text, size_t at, bool is_gpt2)
+size_t tb_scan_space(struct tb_span text, size_t at, enum tb_space_rule rule)
 {
     size_t newline_end = 0; // behind the last \r or \n
     size_t last = at;       // where the last white space begins
@@ -43,7 +44,8 @@ size_t tb_scan_space(struct tb_span text, size_t at, bool is_gpt2)
         if (tb_char_is_newline(next))
             newline_end = end;
     }
-    if (newline_end && !is_gpt2)
+    bool is_last = rule == TB_SPACE_LAST_LINES && end == text.len;
+    if (newline_end && rule != TB_SPACE_PLAIN && !is_last)
         return newline_end;
     // The last one is left to what follows, unless it stands alone.
     return end == text.len || last == at ? end : last;
@@ -70,7 +72,7 @@ size_t tb_pattern_scan_gpt2(struct tb_span text, size_t at)
         return tb_run(text, start, TB_CLASS_NUMBER, 0);
     if (next.bits && !(next.bits & TB_CLASS_SPACE))
         return tb_run(text, start, other, TB_CLASS_SPACE);
-    return first.bits ? tb_scan_space(text, at, true) : at;
+    return first.bits ? tb_scan_space(text, at, TB_SPACE_PLAIN) : at;
 }
 
 // The end of at most `most` numbers from `at` on.
@@ -85,14 +87,22 @@ static size_t run_numbers(struct tb_span text, size_t at, unsigned most)
     return at;
 }
 
+/* In what the patterns that cl100k and o200k are the models for differ. */
+struct rule {
+    unsigned most_numbers; /* in one word */
+    enum tb_space_rule space;
+    bool has_slash;        /* slashes may follow signs, as line ends do */
+    bool has_contractions; /* o200k: 's and so on end the word before */
+    bool has_han;          /* o200k: runs of ideographs are words */
+};
+
 /* What follows the words in cl100k and o200k: \p{N}{1,n}|
- * ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ ; o200k also takes
- * slashes behind. */
-static size_t scan_rest(struct tb_span text, size_t at, struct tb_char first,
-                        unsigned most_numbers, bool has_slash)
+ * ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ */
+static inline size_t scan_rest(struct tb_span text, size_t at,
+                               struct tb_char first, struct rule rule)
 {
     if (first.bits & TB_CLASS_NUMBER)
-        return run_numbers(text, at, most_numbers);
+        return run_numbers(text, at, rule.most_numbers);
     size_t start = at;
     struct tb_char next = first;
     if (first.code == ' ') {
@@ -101,11 +111,11 @@ static size_t scan_rest(struct tb_span text, size_t at, struct tb_char first,
     }
     const uint32_t none = TB_CLASS_WORD | TB_CLASS_SPACE;
     if (!next.bits || (next.bits & none))
-        return tb_scan_space(text, at, false);
+        return tb_scan_space(text, at, rule.space);
     size_t end = tb_run(text, start, ~none, TB_CLASS_SPACE);
     for (;;) {
         size_t tail = tb_run_newlines(text, end);
-        if (has_slash && tail < text.len && text.ptr[tail] == '/')
+        if (rule.has_slash && tail < text.len && text.ptr[tail] == '/')
             tail++;
         if (tail == end)
             return end;
@@ -116,7 +126,7 @@ static size_t scan_rest(struct tb_span text, size_t at, struct tb_char first,
 /* cl100k, as Llama 3 and Qwen have it: (?i:'s|'t|'re|'ve|'m|'ll|'d)|
  * [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|... */
 static inline size_t scan_cl100k(struct tb_span text, size_t at,
-                                 unsigned most_numbers)
+                                 struct rule rule)
 {
     if (at >= text.len)
         return at;
@@ -134,17 +144,46 @@ static inline size_t scan_cl100k(struct tb_span text, size_t at,
         if (end > at + first.len)
             return end;
     }
-    return scan_rest(text, at, first, most_numbers, false);
+    return scan_rest(text, at, first, rule);
 }
 
-static size_t scan_cl100k_numbers3(struct tb_span text, size_t at)
+size_t tb_pattern_scan_llama3(struct tb_span text, size_t at)
 {
-    return scan_cl100k(text, at, 3);
+    return scan_cl100k(text, at, (struct rule){3, .space = TB_SPACE_LINES});
 }
 
-static size_t scan_cl100k_numbers1(struct tb_span text, size_t at)
+size_t tb_pattern_scan_qwen(struct tb_span text, size_t at)
 {
-    return scan_cl100k(text, at, 1);
+    return scan_cl100k(text, at, (struct rule){1, .space = TB_SPACE_LINES});
+}
+
+/* As tiktoken has it, where white space at the end of the text is one word. */
+size_t tb_pattern_scan_cl100k_base(struct tb_span text, size_t at)
+{
+    return scan_cl100k(text, at,
+                       (struct rule){3, .space = TB_SPACE_LAST_LINES});
+}
+
+/* A character; an ideograph counts as no letter when `has_han`. */
+static inline struct tb_char cased_char_at(struct tb_span text, size_t at,
+                                           bool has_han)
+{
+    struct tb_char found = tb_char_at(text, at);
+    if (has_han && tb_character_is_han(found.code))
+        found.bits = TB_CLASS_HAN;
+    return found;
+}
+
+// The end of the run of characters with a bit of `any`.
+static inline size_t run_cased(struct tb_span text, size_t at, uint32_t any,
+                               bool has_han)
+{
+    for (;;) {
+        struct tb_char next = cased_char_at(text, at, has_han);
+        if (!(next.bits & any))
+            return at;
+        at += next.len;
+    }
 }
 
 /* The two word parts of o200k, from behind the optional first character:
@@ -153,7 +192,8 @@ static size_t scan_cl100k_numbers1(struct tb_span text, size_t at)
  * first did. The upper run is greedy, so where nothing lower follows it the
  * first part falls back to the last character of the run that counts as both.
  */
-static size_t scan_cased(struct tb_span text, size_t at, bool *is_lower)
+static inline size_t scan_cased(struct tb_span text, size_t at, bool has_han,
+                                bool *is_lower)
 {
     const uint32_t both = TB_UNICODE_MASK(TB_UNICODE_LM) |
                           TB_UNICODE_MASK(TB_UNICODE_LO) | TB_CLASS_MARK;
@@ -162,16 +202,16 @@ static size_t scan_cased(struct tb_span text, size_t at, bool *is_lower)
     const uint32_t lower = both | TB_UNICODE_MASK(TB_UNICODE_LL);
     size_t last_both_end = at;
     size_t end = at;
-    struct tb_char next = tb_char_at(text, end);
+    struct tb_char next = cased_char_at(text, end, has_han);
     while (next.bits & upper) {
         end += next.len;
         if (next.bits & both)
             last_both_end = end;
-        next = tb_char_at(text, end);
+        next = cased_char_at(text, end, has_han);
     }
     *is_lower = true;
     if (next.bits & lower)
-        return tb_run(text, end, lower, 0);
+        return run_cased(text, end, lower, has_han);
     if (last_both_end > at)
         return last_both_end;
     *is_lower = false;
@@ -194,7 +234,8 @@ static inline size_t scan_o200k_ascii(struct tb_span text, size_t at)
     return is_whole ? end : 0;
 }
 
-size_t tb_pattern_scan_o200k(struct tb_span text, size_t at)
+static inline size_t scan_o200k(struct tb_span text, size_t at,
+                                struct rule rule)
 {
     if (at >= text.len)
         return at;
@@ -204,23 +245,47 @@ size_t tb_pattern_scan_o200k(struct tb_span text, size_t at)
     struct tb_char first = tb_char_at(text, at);
     if (!first.bits)
         return at;
+    if (rule.has_han && tb_character_is_han(first.code))
+        return run_cased(text, at, TB_CLASS_HAN, true);
     bool is_lower = false;
     size_t end = at;
     if (!tb_char_is_newline(first) && !(first.bits & TB_CLASS_WORD)) {
         // The first character may go in front of a word; a mark may also be
         // in it, which the first part prefers to an upper-case word behind.
         size_t start = at + first.len;
-        end = scan_cased(text, start, &is_lower);
+        end = scan_cased(text, start, rule.has_han, &is_lower);
         if (end == start)
             end = at;
         if (!is_lower && (first.bits & TB_CLASS_MARK))
             end = start;
     } else if (first.bits & TB_CLASS_LETTER) {
-        end = scan_cased(text, at, &is_lower);
+        end = scan_cased(text, at, rule.has_han, &is_lower);
     }
     if (end > at)
-        return end + tb_contraction(text, end, true);
-    return scan_rest(text, at, first, 3, true);
+        return rule.has_contractions ? end + tb_contraction(text, end, true)
+                                     : end;
+    return scan_rest(text, at, first, rule);
+}
+
+size_t tb_pattern_scan_o200k(struct tb_span text, size_t at)
+{
+    return scan_o200k(text, at,
+                      (struct rule){3, .space = TB_SPACE_LINES,
+                                    .has_slash = true,
+                                    .has_contractions = true});
+}
+
+size_t tb_pattern_scan_tekken(struct tb_span text, size_t at)
+{
+    return scan_o200k(
+        text, at, (struct rule){1, .space = TB_SPACE_LINES, .has_slash = true});
+}
+
+size_t tb_pattern_scan_kimi(struct tb_span text, size_t at)
+{
+    return scan_o200k(text, at,
+                      (struct rule){3, .space = TB_SPACE_LINES,
+                                    .has_contractions = true, .has_han = true});
 }
 
 /* ---- which pattern is which -----------------------------------------------
@@ -232,16 +297,21 @@ size_t tb_pattern_scan_o200k(struct tb_span text, size_t at)
     "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 #define O200K_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define O200K_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define FIRST "[^\\r\\n\\p{L}\\p{N}]?"
+#define NO_HAN_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]"
+#define NO_HAN_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]"
 
 static const struct {
     const char *pattern;
     tb_pattern_scan scan;
+    bool is_of_tiktoken; /* it would mean something else in other files, where
+                            Oniguruma reads it */
 } known_patterns[] = {
     {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|"
      "\\s+(?!\\S)|\\s+",
      tb_pattern_scan_gpt2},
-    {CL100K_BEFORE "\\p{N}{1,3}" CL100K_BEHIND, scan_cl100k_numbers3},
-    {CL100K_BEFORE "\\p{N}" CL100K_BEHIND, scan_cl100k_numbers1},
+    {CL100K_BEFORE "\\p{N}{1,3}" CL100K_BEHIND, tb_pattern_scan_llama3},
+    {CL100K_BEFORE "\\p{N}" CL100K_BEHIND, tb_pattern_scan_qwen},
     {"[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "*" O200K_LOWER "+" CONTRACTIONS
      "?|[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "+" O200K_LOWER "*" CONTRACTIONS
      "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|"
@@ -255,6 +325,17 @@ static const struct {
      "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
      "\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
      tb_pattern_scan_deepseek},
+    {FIRST O200K_UPPER "*" O200K_LOWER "+|" FIRST O200K_UPPER "+" O200K_LOWER
+                       "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|"
+                       "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+     tb_pattern_scan_tekken},
+    {"[\\p{Han}]+|" FIRST NO_HAN_UPPER "*" NO_HAN_LOWER "+" CONTRACTIONS
+     "?|" FIRST NO_HAN_UPPER "+" NO_HAN_LOWER "*" CONTRACTIONS
+     "?|\\p{N}{1,3}" CL100K_BEHIND,
+     tb_pattern_scan_kimi},
+    {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+|"
+     " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s",
+     tb_pattern_scan_cl100k_base, true},
 };
 
 enum { KNOWN_COUNT = sizeof(known_patterns) / sizeof(known_patterns[0]) };
@@ -262,7 +343,8 @@ enum { KNOWN_COUNT = sizeof(known_patterns) / sizeof(known_patterns[0]) };
 tb_pattern_scan tb_pattern_find(struct tb_span pattern)
 {
     for (int i = 0; i < KNOWN_COUNT; i++)
-        if (tb_span_equal(pattern, tb_span_of(known_patterns[i].pattern)))
+        if (!known_patterns[i].is_of_tiktoken &&
+            tb_span_equal(pattern, tb_span_of(known_patterns[i].pattern)))
             return known_patterns[i].scan;
     return NULL;
 }

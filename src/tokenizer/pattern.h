@@ -34,6 +34,17 @@ size_t tb_pattern_scan_gpt2(struct tb_span text, size_t at);
 /* The pattern of o200k_base, which the built-in tokenizer uses. */
 size_t tb_pattern_scan_o200k(struct tb_span text, size_t at);
 
+/* The pattern of Llama 3, and Qwen's, which has one digit to a word. */
+size_t tb_pattern_scan_llama3(struct tb_span text, size_t at);
+size_t tb_pattern_scan_qwen(struct tb_span text, size_t at);
+
+/* cl100k_base as tiktoken has it; of other files with such a pattern white
+ * space at the end of the text is cut as anywhere else. */
+size_t tb_pattern_scan_cl100k_base(struct tb_span text, size_t at);
+
+/* As o200k_base, with runs of ideographs apart: Kimi's. */
+size_t tb_pattern_scan_kimi(struct tb_span text, size_t at);
+
 /* Is a match found at every place, so that matches follow each other without
  * gaps? True of all but the patterns that pick something out. */
 bool tb_pattern_is_gapless(tb_pattern_scan scan);
@@ -44,6 +55,7 @@ bool tb_pattern_is_gapless(tb_pattern_scan scan);
 bool tb_pattern_is_border_at_space(tb_pattern_scan scan);
 
 /* Private to the scanners' files. */
+size_t tb_pattern_scan_tekken(struct tb_span text, size_t at);
 size_t tb_pattern_scan_deepseek(struct tb_span text, size_t at);
 size_t tb_pattern_scan_digits3(struct tb_span text, size_t at);
 size_t tb_pattern_scan_cjk(struct tb_span text, size_t at);

@@ -11,6 +11,9 @@
 #define TB_CLASS_MARK TB_UNICODE_MASK_M
 /* A category bit above all categories stands for white space. */
 #define TB_CLASS_SPACE (UINT32_C(1) << 31)
+/* ... and the one below it for an ideograph, where a pattern tells them apart.
+ */
+#define TB_CLASS_HAN (UINT32_C(1) << 30)
 #define TB_CLASS_WORD (TB_CLASS_LETTER | TB_CLASS_NUMBER)
 
 /* One character: its class bits and its length; bits 0 is the end. */
@@ -92,8 +95,14 @@ static inline size_t tb_run_newlines(struct tb_span text, size_t at)
  * Without case, \u017F counts as s: full case folding, as Oniguruma has it. */
 size_t tb_contraction(struct tb_span text, size_t at, bool is_any_case);
 
-/* What white space at `at` matches: \s*[\r\n]+ (unless `is_gpt2`, which has no
- * such part), else \s+(?!\S), else \s+. `at` stands on white space. */
-size_t tb_scan_space(struct tb_span text, size_t at, bool is_gpt2);
+/* What comes before \s+(?!\S)|\s+ in a pattern's part for white space. */
+enum tb_space_rule {
+    TB_SPACE_PLAIN,      /* nothing */
+    TB_SPACE_LINES,      /* \s*[\r\n]+ */
+    TB_SPACE_LAST_LINES, /* \s+$|\s*[\r\n]+ */
+};
+
+/* What white space at `at` matches. `at` stands on white space. */
+size_t tb_scan_space(struct tb_span text, size_t at, enum tb_space_rule rule);
 
 #endif

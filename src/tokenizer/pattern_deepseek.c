@@ -72,6 +72,6 @@ size_t tb_pattern_scan_deepseek(struct tb_span text, size_t at)
     if (end > start)
         return tb_run_newlines(text, end);
     if (first.bits & TB_CLASS_SPACE)
-        return tb_scan_space(text, at, false);
+        return tb_scan_space(text, at, TB_SPACE_LINES);
     return at;
 }

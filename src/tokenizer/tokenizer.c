@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "compiled.h"
+#include "encoding.h"
 #include "input.h"
 #include "map_file.h"
 #include "memory.h"
+#include "path.h"
+#include "tokenizer_kind.h"
 
 /* Largest tokenizer file that is read, bytes. */
 #define FILE_MAX_LEN ((size_t)1 << 30)
@@ -79,45 +82,100 @@ uint32_t tb_tokenizer_vocab_size(const struct tb_tokenizer *tokenizer)
     return tokenizer->vocab_size;
 }
 
-static tb_status read_source(const char *path, struct tb_tokenizer **tokenizer,
+tb_status tb_tokenizer_finish(struct tb_tokenizer *made, struct tb_span content,
+                              tb_status status, struct tb_tokenizer **tokenizer,
+                              struct tb_error *error)
+{
+    if (status != TB_OK) {
+        if (error && error->status == TB_OK)
+            tb_fail(error, status, "%s", tb_status_name(status));
+        tb_tokenizer_free(made);
+        return status;
+    }
+    struct tb_hash128 hash = tb_hash128(content, 0);
+    (void)snprintf(made->fingerprint, sizeof(made->fingerprint),
+                   "%016llx%016llx", (unsigned long long)hash.high,
+                   (unsigned long long)hash.low);
+    *tokenizer = made;
+    return TB_OK;
+}
+
+static tb_status read_content(const struct tb_rank_source *source,
+                              struct tb_span content,
+                              struct tb_tokenizer **tokenizer,
+                              struct tb_error *error)
+{
+    switch (tb_tokenizer_kind_of(source->path, content)) {
+    case TB_TOKENIZER_TEKKEN:
+        return tb_tokenizer_from_tekken(content, tokenizer, error);
+    case TB_TOKENIZER_RANKS:
+        return tb_tokenizer_from_ranks(content, source, tokenizer, error);
+    case TB_TOKENIZER_SENTENCE_PIECE:
+        return tb_fail(error, TB_ERR_UNSUPPORTED,
+                       "neither a tokenizer.json nor a tekken.json nor "
+                       "tiktoken's rank file");
+    case TB_TOKENIZER_JSON:
+    default:
+        return tb_tokenizer_from_json(content, tokenizer, error);
+    }
+}
+
+static tb_status read_source(const struct tb_rank_source *source,
+                             struct tb_tokenizer **tokenizer,
                              struct tb_error *error)
 {
-    if (!*path)
+    if (!*source->path)
         return tb_tokenizer_builtin(tokenizer, error);
     struct tb_buffer content = TB_BUFFER(FILE_MAX_LEN);
-    tb_status status = tb_input_read_all(path, &content, error);
+    tb_status status = tb_input_read_all(source->path, &content, error);
     if (status == TB_OK)
         status =
-            tb_tokenizer_from_json(tb_buffer_span(&content), tokenizer, error);
+            read_content(source, tb_buffer_span(&content), tokenizer, error);
     tb_buffer_release(&content);
     if (status != TB_OK)
-        tb_error_set_path(error, path);
+        tb_error_set_path(error, source->path);
     return status;
 }
 
-// From its compiled form when there is one, else from `path` ("": built in).
-static tb_status open_source(const char *path, struct tb_tokenizer **tokenizer,
+// From its compiled form when there is one, else from its file.
+static tb_status open_source(const struct tb_rank_source *source,
+                             struct tb_tokenizer **tokenizer,
                              struct tb_error *error)
 {
     char compiled[4096];
-    bool has_place = tb_compiled_path(path, compiled, sizeof(compiled));
+    bool has_place = tb_compiled_path(source, compiled, sizeof(compiled));
     if (!has_place || tb_compiled_load(compiled, tokenizer) != TB_OK) {
-        TB_TRY(read_source(path, tokenizer, error));
+        TB_TRY(read_source(source, tokenizer, error));
         // Without it the next start is slower, and that is all.
         if (has_place && tb_compiled_save(*tokenizer, compiled) != TB_OK)
             has_place = false;
     }
     (void)snprintf((*tokenizer)->origin, sizeof((*tokenizer)->origin), "%.255s",
-                   *path ? path : "built in");
+                   *source->path ? source->path : "built in");
     return TB_OK;
+}
+
+struct tb_rank_source tb_tokenizer_source(const char *located,
+                                          char cached[TB_PATH_SIZE])
+{
+    if (tb_tokenizer_is_builtin(located))
+        return (struct tb_rank_source){.path = ""};
+    struct tb_rank_source source = {.path = located};
+    const struct tb_encoding *encoding = tb_encoding_of_cached(located);
+    if (!strchr(located, '/') && !tb_path_is_file(located)) {
+        encoding = tb_encoding_of_name(located);
+        if (encoding && tb_encoding_find_cached(encoding, cached, TB_PATH_SIZE))
+            source.path = cached;
+    }
+    source.name = encoding ? encoding->name : NULL;
+    return source;
 }
 
 tb_status tb_tokenizer_open(const char *name, struct tb_tokenizer **tokenizer,
                             struct tb_error *error)
 {
-    char path[4096];
-    if (tb_tokenizer_is_builtin(name))
-        return open_source("", tokenizer, error);
+    char path[TB_PATH_SIZE], cached[TB_PATH_SIZE];
     TB_TRY(tb_tokenizer_locate(name, NULL, path, sizeof(path), error));
-    return open_source(path, tokenizer, error);
+    struct tb_rank_source source = tb_tokenizer_source(path, cached);
+    return open_source(&source, tokenizer, error);
 }

@@ -43,14 +43,15 @@ TB_NODISCARD tb_status tb_tokenizer_open(const char *name,
 /* Finds the tokenizer that `name` means, the first that there is of:
  *
  *     "builtin", "o200k_base"     the one that is part of the program
- *     a tokenizer.json, or a folder with one
+ *     a tokenizer.json, tekken.json or rank file, or a folder with one
  *     "org/model", "org/model@revision" in the Hugging Face cache (hub_cache.h)
+ *     a name of tiktoken's ("cl100k_base"), where tiktoken keeps its files
  *     the same on the hub, fetched into that cache (hub.h)
  *
  * `path`, which tb_tokenizer_open takes, receives its file, or the name of the
- * built-in one. With `access` NULL nothing is fetched. TB_ERR_NOT_FOUND says
- * what was tried and what to do; TB_ERR_VALUE: several could be meant; the
- * statuses of tb_hub_fetch. */
+ * built-in one, or tiktoken's name where that tells two apart. With `access`
+ * NULL nothing is fetched. TB_ERR_NOT_FOUND says what was tried and what to do;
+ * TB_ERR_VALUE: several could be meant; the statuses of tb_hub_fetch. */
 struct tb_hub_access;
 TB_NODISCARD tb_status tb_tokenizer_locate(const char *name,
                                            const struct tb_hub_access *access,
@@ -67,6 +68,24 @@ const struct tb_hub_files *tb_tokenizer_files(void);
 TB_NODISCARD tb_status tb_tokenizer_from_json(struct tb_span json,
                                               struct tb_tokenizer **tokenizer,
                                               struct tb_error *error);
+
+/* Where a rank file was found, which says what it does not. */
+struct tb_rank_source {
+    const char *name; /* tiktoken's by which it was asked for, or NULL */
+    const char *path; /* its own name counts, and a tokenizer_config.json
+                         beside it; NULL: nothing is known */
+};
+
+/* Loads the content of a tiktoken rank file; it is not needed afterwards.
+ * TB_ERR_UNSUPPORTED when nothing says how texts are to be cut. */
+TB_NODISCARD tb_status tb_tokenizer_from_ranks(
+    struct tb_span content, const struct tb_rank_source *source,
+    struct tb_tokenizer **tokenizer, struct tb_error *error);
+
+/* Loads the content of a tekken.json; it is not needed afterwards. */
+TB_NODISCARD tb_status tb_tokenizer_from_tekken(struct tb_span json,
+                                                struct tb_tokenizer **tokenizer,
+                                                struct tb_error *error);
 
 /* Where it came from: a path, or "built in". */
 const char *tb_tokenizer_origin(const struct tb_tokenizer *tokenizer);

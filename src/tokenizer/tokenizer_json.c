@@ -3,8 +3,6 @@
  * decoder do not concern ids of plain text and are not read. */
 #include "component.h"
 
-#include <stdio.h>
-
 static tb_status read_parts(struct tb_json_reader *reader,
                             struct tb_file_parts *parts)
 {
@@ -130,9 +128,9 @@ static tb_status read_bool(struct tb_json_reader *reader, bool *flag)
     return TB_OK;
 }
 
-static tb_status read_added_token(struct tb_json_reader *reader,
-                                  struct tb_arena *arena,
-                                  struct tb_added_token *token)
+tb_status tb_added_token_from_json(struct tb_json_reader *reader,
+                                   struct tb_arena *arena,
+                                   struct tb_added_token *token)
 {
     *token = (struct tb_added_token){0};
     TB_TRY(tb_json_enter_object(reader));
@@ -211,7 +209,7 @@ static tb_status read_added_tokens(struct tb_tokenizer *tokenizer,
         TB_TRY(tb_json_next_item(reader, &found));
         if (!found)
             break;
-        TB_TRY(read_added_token(reader, &tokenizer->arena, &token));
+        TB_TRY(tb_added_token_from_json(reader, &tokenizer->arena, &token));
         TB_TRY(add_added_token(tokenizer, &token, &next_id));
     }
     return TB_OK;
@@ -263,16 +261,5 @@ tb_status tb_tokenizer_from_json(struct tb_span json,
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     struct tb_file_parts parts = {.json = json};
     tb_status status = load(made, &parts, error);
-    if (status != TB_OK) {
-        if (error && error->status == TB_OK)
-            tb_fail(error, status, "%s", tb_status_name(status));
-        tb_tokenizer_free(made);
-        return status;
-    }
-    struct tb_hash128 hash = tb_hash128(json, 0);
-    (void)snprintf(made->fingerprint, sizeof(made->fingerprint),
-                   "%016llx%016llx", (unsigned long long)hash.high,
-                   (unsigned long long)hash.low);
-    *tokenizer = made;
-    return TB_OK;
+    return tb_tokenizer_finish(made, json, status, tokenizer, error);
 }

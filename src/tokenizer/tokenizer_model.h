@@ -8,6 +8,7 @@
 #include "byte_level.h"
 #include "model.h"
 #include "normalizer.h"
+#include "path.h"
 #include "pretokenizer.h"
 
 /* What is added here needs its place in compiled.c too. */
@@ -33,6 +34,25 @@ struct tb_tokenizer {
 
 /* An empty one; TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_tokenizer_new(struct tb_tokenizer **tokenizer);
+
+/* The file that `located`, as tb_tokenizer_locate gives it, means; its path may
+ * lie in `cached`. */
+struct tb_rank_source tb_tokenizer_source(const char *located,
+                                          char cached[TB_PATH_SIZE]);
+
+/* The end of every loader: hands `made` out with the fingerprint of `content`,
+ * or frees it when `status` is a failure, which `error` tells of then. */
+TB_NODISCARD tb_status tb_tokenizer_finish(struct tb_tokenizer *made,
+                                           struct tb_span content,
+                                           tb_status status,
+                                           struct tb_tokenizer **tokenizer,
+                                           struct tb_error *error);
+
+/* Makes it one whose tokens are bytes, of which those may merge that are a
+ * token together, the one with the lowest id first; texts are cut by `scan`.
+ * The vocabulary is there and indexed. */
+void tb_tokenizer_set_ranks(struct tb_tokenizer *tokenizer,
+                            tb_pattern_scan scan);
 
 /* Reads the `model` of a tokenizer.json, which is a BPE. `is_byte_level`: its
  * strings are in GPT-2's alphabet for bytes. TB_ERR_UNSUPPORTED when words

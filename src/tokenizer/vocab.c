@@ -106,6 +106,29 @@ tb_token tb_vocab_find_hashed(const struct tb_vocab *vocab,
     return slot_of(vocab, bytes, hash)->id;
 }
 
+bool tb_vocab_find_twins(const struct tb_vocab *vocab, tb_token *id,
+                         tb_token *twin)
+{
+    for (*id = 0; *id < vocab->id_count; (*id)++) {
+        if (vocab->at[*id] == UINT32_MAX)
+            continue;
+        *twin = tb_vocab_find(vocab, tb_vocab_bytes(vocab, *id));
+        if (*twin != *id)
+            return true;
+    }
+    return false;
+}
+
+int tb_vocab_missing_byte(const struct tb_vocab *vocab)
+{
+    for (int byte = 0; byte < 256; byte++) {
+        uint8_t symbol = (uint8_t)byte;
+        if (tb_vocab_find(vocab, (struct tb_span){&symbol, 1}) == TB_NO_TOKEN)
+            return byte;
+    }
+    return -1;
+}
+
 void tb_vocab_release(struct tb_vocab *vocab)
 {
     tb_buffer_release(&vocab->bytes);

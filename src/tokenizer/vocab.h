@@ -53,6 +53,13 @@ struct tb_span tb_vocab_bytes(const struct tb_vocab *vocab, tb_token id);
 static inline tb_token tb_vocab_find(const struct tb_vocab *vocab,
                                      struct tb_span bytes);
 
+/* Are two ids, `*id` < `*twin`, the same bytes? */
+bool tb_vocab_find_twins(const struct tb_vocab *vocab, tb_token *id,
+                         tb_token *twin);
+
+/* The first byte that is no token alone, or -1. */
+int tb_vocab_missing_byte(const struct tb_vocab *vocab);
+
 void tb_vocab_release(struct tb_vocab *vocab);
 
 /* ---- */

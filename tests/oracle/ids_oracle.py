@@ -232,11 +232,12 @@ class Difference(Exception):
 class Comparison:
     """One tokenizer: ours and the original side by side."""
 
-    def __init__(self, name, options):
+    def __init__(self, name, options, original=None, argument=None):
         self.name = name
         self.tracebake = options.tracebake
-        self.original = harness.original(name, options.tokenizers)
-        self.argument = harness.tokenizer_argument(name, options.tokenizers)
+        self.original = original or harness.original(name, options.tokenizers)
+        self.argument = argument or harness.tokenizer_argument(
+            name, options.tokenizers)
 
     def ours(self, texts):
         """Ids of each text; the JSON lines are ASCII and UTF-8 in turn."""
@@ -348,9 +349,14 @@ def check_surrogates(comparison):
 
 
 def check_tokenizer(name, options):
-    print(f"{name} (seed {options.seed})", flush=True)
-    comparison = Comparison(name, options)
     effort = Effort(options.quick, options.seconds)
+    return check_all(Comparison(name, options), effort, options)
+
+
+def check_all(comparison, effort, options):
+    """All stages; texts and ids that were compared, None on a difference."""
+    name = comparison.name
+    print(f"{name} (seed {options.seed})", flush=True)
     texts = ids = 0
     try:
         for stage in options.stage or STAGES:

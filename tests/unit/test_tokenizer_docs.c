@@ -20,11 +20,6 @@
 #include "pattern.h"
 #include "prompt_cache.h"
 
-#define CL100K_REST                                                            \
-    "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define CL100K_WORDS                                                           \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
-
 static size_t cut_scan(struct tb_span text, size_t at)
 {
     return tb_safe_cut_after(text, at);
@@ -32,16 +27,22 @@ static size_t cut_scan(struct tb_span text, size_t at)
 
 static tb_pattern_scan scan_of(struct tb_span name)
 {
-    if (tb_span_equal(name, TB_SPAN("cut")))
-        return cut_scan;
-    if (tb_span_equal(name, TB_SPAN("gpt2")))
-        return tb_pattern_scan_gpt2;
-    if (tb_span_equal(name, TB_SPAN("o200k")))
-        return tb_pattern_scan_o200k;
-    if (tb_span_equal(name, TB_SPAN("llama3")))
-        return tb_pattern_find(TB_SPAN(CL100K_WORDS "\\p{N}{1,3}" CL100K_REST));
-    if (tb_span_equal(name, TB_SPAN("qwen")))
-        return tb_pattern_find(TB_SPAN(CL100K_WORDS "\\p{N}" CL100K_REST));
+    static const struct {
+        const char *name;
+        tb_pattern_scan scan;
+    } scans[] = {
+        {"cut", cut_scan},
+        {"gpt2", tb_pattern_scan_gpt2},
+        {"cl100k_base", tb_pattern_scan_cl100k_base},
+        {"llama3", tb_pattern_scan_llama3},
+        {"qwen", tb_pattern_scan_qwen},
+        {"o200k", tb_pattern_scan_o200k},
+        {"tekken", tb_pattern_scan_tekken},
+        {"kimi", tb_pattern_scan_kimi},
+    };
+    for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
+        if (tb_span_equal(name, tb_span_of(scans[i].name)))
+            return scans[i].scan;
     return NULL;
 }
 

@@ -1,0 +1,14 @@
+/* Proves: any bytes as tekken.json are refused with a message, or give a
+ * tokenizer whose ids are below its size, and which may be cut where it says
+ * that it may. */
+#include "fuzz_tokenizer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tb_tokenizer *tokenizer = NULL;
+    struct tb_error error = {0};
+    tb_status status = tb_tokenizer_from_tekken((struct tb_span){data, size},
+                                                &tokenizer, &error);
+    fuzz_tokenizer(status, &error, tokenizer);
+    return 0;
+}
