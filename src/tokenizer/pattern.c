@@ -304,8 +304,6 @@ size_t tb_pattern_scan_kimi(struct tb_span text, size_t at)
 static const struct {
     const char *pattern;
     tb_pattern_scan scan;
-    bool is_of_tiktoken; /* it would mean something else in other files, where
-                            Oniguruma reads it */
 } known_patterns[] = {
     {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|"
      "\\s+(?!\\S)|\\s+",
@@ -335,15 +333,22 @@ static const struct {
      tb_pattern_scan_kimi},
     {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+|"
      " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s",
-     tb_pattern_scan_cl100k_base, true},
+     tb_pattern_scan_cl100k_base},
 };
 
 enum { KNOWN_COUNT = sizeof(known_patterns) / sizeof(known_patterns[0]) };
 
+/* Its ++ mean something else to Oniguruma, which reads the patterns of files.
+ */
+static bool is_in_files(tb_pattern_scan scan)
+{
+    return scan != tb_pattern_scan_cl100k_base;
+}
+
 tb_pattern_scan tb_pattern_find(struct tb_span pattern)
 {
     for (int i = 0; i < KNOWN_COUNT; i++)
-        if (!known_patterns[i].is_of_tiktoken &&
+        if (is_in_files(known_patterns[i].scan) &&
             tb_span_equal(pattern, tb_span_of(known_patterns[i].pattern)))
             return known_patterns[i].scan;
     return NULL;
