@@ -19,90 +19,88 @@ static tb_status add_line(struct tb_buffer *buffer, struct tb_span text)
     return tb_buffer_append(buffer, text);
 }
 
+struct tool_call {
+    struct tb_arena *arena;
+    struct tb_span name, arguments;
+};
+
 // Arguments are a string with JSON inside, or the JSON itself.
-static tb_status read_arguments(struct answer *answer,
-                                struct tb_json_reader *reader,
-                                struct tb_span *text)
+static tb_status read_arguments(struct tb_json_reader *reader, void *context)
 {
+    struct tool_call *call = context;
     tb_json_type type;
     TB_TRY(tb_json_peek(reader, &type));
     if (type == TB_JSON_STRING)
-        return tb_json_read_string(reader, answer->arena, text);
-    return tb_field_raw(reader, text);
+        return tb_json_read_string(reader, call->arena, &call->arguments);
+    return tb_field_raw(reader, &call->arguments);
 }
 
 // {"function": {"name", "arguments"}}, {"name", "args"} or {"name",
 // "arguments"}
-static tb_status read_tool_call(struct answer *answer,
-                                struct tb_json_reader *reader,
-                                struct tb_span *name, struct tb_span *arguments)
+static tb_status read_tool_call(struct tb_json_reader *reader,
+                                struct tool_call *call)
 {
-    bool entered;
-    TB_TRY(tb_field_enter_object(reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("name")))
-            TB_TRY(tb_field_string(reader, answer->arena, name));
-        else if (tb_span_equal(key, TB_SPAN("arguments")) ||
-                 tb_span_equal(key, TB_SPAN("args")))
-            TB_TRY(read_arguments(answer, reader, arguments));
-        else if (tb_span_equal(key, TB_SPAN("function")))
-            TB_TRY(read_tool_call(answer, reader, name, arguments));
-        else
-            TB_TRY(tb_json_skip(reader));
-    }
-    return TB_OK;
+    const struct tb_field function[] = {
+        TB_FIELD_TEXT("name", &call->name),
+        TB_FIELD_READ("arguments", read_arguments, call),
+        TB_FIELD_READ("args", read_arguments, call),
+    };
+    const struct tb_field fields[] = {
+        function[0],
+        function[1],
+        function[2],
+        TB_FIELD_OBJECT("function", function),
+    };
+    return TB_FIELDS_READ(reader, call->arena, fields);
 }
 
-static tb_status read_tool_calls(struct answer *answer,
-                                 struct tb_json_reader *reader,
+static tb_status read_tool_calls(struct tb_json_reader *reader,
+                                 struct tb_arena *arena,
                                  struct tb_buffer *tools)
 {
     bool entered;
     TB_TRY(tb_field_enter_array(reader, &entered));
     while (entered) {
         bool found;
-        struct tb_span name = {0}, arguments = {0};
+        struct tool_call call = {.arena = arena};
         TB_TRY(tb_json_next_item(reader, &found));
         if (!found)
             break;
-        TB_TRY(read_tool_call(answer, reader, &name, &arguments));
-        TB_TRY(add_line(tools, name));
-        TB_TRY(add_line(tools, arguments));
+        TB_TRY(read_tool_call(reader, &call));
+        TB_TRY(add_line(tools, call.name));
+        TB_TRY(add_line(tools, call.arguments));
     }
     return TB_OK;
 }
 
+// Of additional_kwargs.
+static tb_status read_inner_calls(struct tb_json_reader *reader, void *context)
+{
+    struct answer *answer = context;
+    return read_tool_calls(reader, answer->arena, &answer->inner_tools);
+}
+
+static tb_status read_calls(struct tb_json_reader *reader, void *context)
+{
+    struct answer *answer = context;
+    return read_tool_calls(reader, answer->arena, &answer->tools);
+}
+
 static tb_status read_part(struct answer *answer, struct tb_json_reader *reader)
 {
-    tb_json_type type;
     struct tb_span text = {0};
-    bool entered;
+    const struct tb_field part[] = {TB_FIELD_TEXT("text", &text)};
+    tb_json_type type;
     TB_TRY(tb_json_peek(reader, &type));
-    if (type == TB_JSON_STRING) {
-        TB_TRY(tb_json_read_string(reader, answer->arena, &text));
-        return add_line(&answer->parts, text);
-    }
-    TB_TRY(tb_field_enter_object(reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("text")))
-            TB_TRY(tb_field_string(reader, answer->arena, &text));
-        else
-            TB_TRY(tb_json_skip(reader));
-    }
+    TB_TRY(type == TB_JSON_STRING
+               ? tb_json_read_string(reader, answer->arena, &text)
+               : TB_FIELDS_READ(reader, answer->arena, part));
     return add_line(&answer->parts, text);
 }
 
-static tb_status read_content(struct answer *answer,
-                              struct tb_json_reader *reader)
+static tb_status read_content(struct tb_json_reader *reader, void *context)
 {
+    struct answer *answer = context;
     tb_json_type type;
     bool entered;
     TB_TRY(tb_json_peek(reader, &type));
@@ -118,35 +116,24 @@ static tb_status read_content(struct answer *answer,
     }
 }
 
-/* `is_inner`: the object is `additional_kwargs`, where LangChain and
- * LlamaIndex keep what is the server's own. */
 static tb_status read_message(struct answer *answer,
-                              struct tb_json_reader *reader, bool is_inner)
+                              struct tb_json_reader *reader)
 {
-    bool entered;
-    TB_TRY(tb_field_enter_object(reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("content"))) {
-            TB_TRY(read_content(answer, reader));
-        } else if (tb_span_equal(key, TB_SPAN("reasoning_content")) ||
-                   tb_span_equal(key, TB_SPAN("reasoning"))) {
-            TB_TRY(tb_field_string(reader, answer->arena, &answer->reasoning));
-        } else if (tb_span_equal(key, TB_SPAN("tool_calls"))) {
-            TB_TRY(read_tool_calls(answer, reader,
-                                   is_inner ? &answer->inner_tools
-                                            : &answer->tools));
-        } else if (tb_span_equal(key, TB_SPAN("additional_kwargs")) &&
-                   !is_inner) {
-            TB_TRY(read_message(answer, reader, true));
-        } else {
-            TB_TRY(tb_json_skip(reader));
-        }
-    }
-    return TB_OK;
+    // Here LangChain and LlamaIndex keep what is the server's own.
+    const struct tb_field kwargs[] = {
+        TB_FIELD_READ("content", read_content, answer),
+        TB_FIELD_TEXT("reasoning_content", &answer->reasoning),
+        TB_FIELD_TEXT("reasoning", &answer->reasoning),
+        TB_FIELD_READ("tool_calls", read_inner_calls, answer),
+    };
+    const struct tb_field message[] = {
+        kwargs[0],
+        kwargs[1],
+        kwargs[2],
+        TB_FIELD_READ("tool_calls", read_calls, answer),
+        TB_FIELD_OBJECT("additional_kwargs", kwargs),
+    };
+    return TB_FIELDS_READ(reader, answer->arena, message);
 }
 
 // Most answers are one string, which is then not copied.
@@ -180,7 +167,7 @@ tb_status tb_answer_read(struct tb_json_reader *reader, struct tb_arena *arena,
                             .parts = TB_BUFFER(TB_JSON_MAX_VALUE_LEN),
                             .tools = TB_BUFFER(TB_JSON_MAX_VALUE_LEN),
                             .inner_tools = TB_BUFFER(TB_JSON_MAX_VALUE_LEN)};
-    tb_status status = read_message(&answer, reader, false);
+    tb_status status = read_message(&answer, reader);
     if (status == TB_OK)
         status = compose(&answer, text);
     tb_buffer_release(&answer.parts);

@@ -338,3 +338,13 @@ tb_status tb_message_list_read(struct tb_message_list *list,
         return tb_json_skip(reader);
     }
 }
+
+void tb_message_list_give(const struct tb_message_list *list,
+                          struct tb_call *call)
+{
+    call->messages = list->items;
+    call->message_count = list->count;
+    call->image_count = list->image_count;
+    call->lone_surrogate_count = (uint32_t)list->lone_surrogate_count;
+    call->bad_utf8_count = (uint32_t)list->bad_utf8_count;
+}

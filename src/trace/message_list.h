@@ -31,4 +31,8 @@ struct tb_message_list {
 TB_NODISCARD tb_status tb_message_list_read(struct tb_message_list *list,
                                             struct tb_json_reader *reader);
 
+/* Gives what was read to the call whose prompt it is. */
+void tb_message_list_give(const struct tb_message_list *list,
+                          struct tb_call *call);
+
 #endif

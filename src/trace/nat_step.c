@@ -17,180 +17,57 @@ struct step {
     struct tb_span event_type;
     double event_s;
     struct tb_usage usage;
+    struct tb_span invocation;     /* function_id */
     struct tb_span chat_inputs;    /* raw */
     struct tb_span tools;          /* raw */
     struct tb_span chat_responses; /* raw */
     struct tb_span output;         /* raw */
 };
 
-static tb_status read_invocation(struct step *step)
-{
-    struct tb_span id = {0};
-    TB_TRY(tb_field_id(&step->reader, step->arena, &id));
-    if (id.len > 0)
-        step->call->invocation = tb_hash64(id, 0) | 1; // 0 is: not known
-    return TB_OK;
-}
-
-static tb_status read_ancestry(struct step *step)
-{
-    bool entered;
-    TB_TRY(tb_field_enter_object(&step->reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("function_name")))
-            TB_TRY(tb_field_string(&step->reader, step->arena,
-                                   &step->call->agent));
-        else if (tb_span_equal(key, TB_SPAN("function_id")))
-            TB_TRY(read_invocation(step));
-        else
-            TB_TRY(tb_json_skip(&step->reader));
-    }
-    return TB_OK;
-}
-
-static tb_status read_metadata(struct step *step)
-{
-    bool entered;
-    TB_TRY(tb_field_enter_object(&step->reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("chat_inputs")))
-            TB_TRY(tb_field_raw(&step->reader, &step->chat_inputs));
-        else if (tb_span_equal(key, TB_SPAN("tools_schema")))
-            TB_TRY(tb_field_raw(&step->reader, &step->tools));
-        else if (tb_span_equal(key, TB_SPAN("chat_responses")))
-            TB_TRY(tb_field_raw(&step->reader, &step->chat_responses));
-        else
-            TB_TRY(tb_json_skip(&step->reader));
-    }
-    return TB_OK;
-}
-
-static tb_status read_data(struct step *step)
-{
-    bool entered;
-    TB_TRY(tb_field_enter_object(&step->reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("output")))
-            TB_TRY(tb_field_raw(&step->reader, &step->output));
-        else
-            TB_TRY(tb_json_skip(&step->reader));
-    }
-    return TB_OK;
-}
-
-static tb_status read_token_usage(struct step *step)
-{
-    struct tb_usage *usage = &step->usage;
-    const struct {
-        struct tb_span key;
-        uint64_t *count;
-        bool *has;
-    } fields[] = {
-        {TB_SPAN("prompt_tokens"), &usage->prompt, &usage->has_prompt},
-        {TB_SPAN("completion_tokens"), &usage->completion,
-         &usage->has_completion},
-        {TB_SPAN("cached_tokens"), &usage->cached, &usage->has_cached},
-        {TB_SPAN("reasoning_tokens"), &usage->reasoning, &usage->has_reasoning},
-    };
-    enum { FIELD_COUNT = sizeof(fields) / sizeof(fields[0]) };
-    bool entered;
-    TB_TRY(tb_field_enter_object(&step->reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        size_t i = 0;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            break;
-        while (i < FIELD_COUNT && !tb_span_equal(key, fields[i].key))
-            i++;
-        if (i < FIELD_COUNT)
-            TB_TRY(tb_field_count(&step->reader, step->arena, fields[i].count,
-                                  fields[i].has));
-        else
-            TB_TRY(tb_json_skip(&step->reader));
-    }
-    return TB_OK;
-}
-
-static tb_status read_usage_info(struct step *step)
-{
-    bool entered;
-    TB_TRY(tb_field_enter_object(&step->reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("token_usage")))
-            TB_TRY(read_token_usage(step));
-        else
-            TB_TRY(tb_json_skip(&step->reader));
-    }
-    return TB_OK;
-}
-
-static tb_status read_payload_field(struct step *step, struct tb_span key)
-{
-    struct tb_json_reader *reader = &step->reader;
-    struct tb_call *call = step->call;
-    if (tb_span_equal(key, TB_SPAN("event_type")))
-        return tb_field_string(reader, step->arena, &step->event_type);
-    if (tb_span_equal(key, TB_SPAN("event_timestamp")))
-        return tb_field_number(reader, &step->event_s);
-    if (tb_span_equal(key, TB_SPAN("name")))
-        return tb_field_string(reader, step->arena, &call->model);
-    if (tb_span_equal(key, TB_SPAN("UUID")))
-        return tb_field_id(reader, step->arena, &call->key);
-    if (tb_span_equal(key, TB_SPAN("metadata")))
-        return read_metadata(step);
-    if (tb_span_equal(key, TB_SPAN("data")))
-        return read_data(step);
-    if (tb_span_equal(key, TB_SPAN("usage_info")))
-        return read_usage_info(step);
-    return tb_json_skip(reader);
-}
-
-static tb_status read_payload(struct step *step)
-{
-    bool entered;
-    TB_TRY(tb_field_enter_object(&step->reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            break;
-        TB_TRY(read_payload_field(step, key));
-    }
-    return TB_OK;
-}
-
+/* The record's shape. What a table does not name is left unread; so is what
+ * could be of any length, but as raw bytes. */
 static tb_status read_step(struct step *step)
 {
-    TB_TRY(tb_json_enter_object(&step->reader));
-    for (;;) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            return tb_json_expect_end(&step->reader);
-        if (tb_span_equal(key, TB_SPAN("payload")))
-            TB_TRY(read_payload(step));
-        else if (tb_span_equal(key, TB_SPAN("function_ancestry")))
-            TB_TRY(read_ancestry(step));
-        else
-            TB_TRY(tb_json_skip(&step->reader));
-    }
+    struct tb_call *call = step->call;
+    struct tb_usage *usage = &step->usage;
+    const struct tb_field ancestry[] = {
+        TB_FIELD_TEXT("function_name", &call->agent),
+        TB_FIELD_ID("function_id", &step->invocation),
+    };
+    const struct tb_field metadata[] = {
+        TB_FIELD_RAW("chat_inputs", &step->chat_inputs),
+        TB_FIELD_RAW("tools_schema", &step->tools),
+        TB_FIELD_RAW("chat_responses", &step->chat_responses),
+    };
+    const struct tb_field data[] = {TB_FIELD_RAW("output", &step->output)};
+    const struct tb_field token_usage[] = {
+        TB_FIELD_COUNT("prompt_tokens", &usage->prompt, &usage->has_prompt),
+        TB_FIELD_COUNT("completion_tokens", &usage->completion,
+                       &usage->has_completion),
+        TB_FIELD_COUNT("cached_tokens", &usage->cached, &usage->has_cached),
+        TB_FIELD_COUNT("reasoning_tokens", &usage->reasoning,
+                       &usage->has_reasoning),
+    };
+    const struct tb_field usage_info[] = {
+        TB_FIELD_OBJECT("token_usage", token_usage)};
+    const struct tb_field payload[] = {
+        TB_FIELD_TEXT("event_type", &step->event_type),
+        TB_FIELD_NUMBER("event_timestamp", &step->event_s),
+        TB_FIELD_TEXT("name", &call->model),
+        TB_FIELD_ID("UUID", &call->key),
+        TB_FIELD_OBJECT("metadata", metadata),
+        TB_FIELD_OBJECT("data", data),
+        TB_FIELD_OBJECT("usage_info", usage_info),
+    };
+    const struct tb_field record[] = {
+        TB_FIELD_OBJECT("payload", payload),
+        TB_FIELD_OBJECT("function_ancestry", ancestry),
+    };
+    TB_TRY(tb_field_expect_object(&step->reader));
+    TB_TRY(TB_FIELDS_READ(&step->reader, step->arena, record));
+    if (step->invocation.len > 0)
+        call->invocation = tb_hash64(step->invocation, 0) | 1; // 0: not known
+    return tb_json_expect_end(&step->reader);
 }
 
 /* ---- raw values ------------------------------------------------------- */
@@ -212,12 +89,7 @@ static tb_status finish_start(struct step *step, struct tb_span json,
 {
     struct tb_call *call = step->call;
     call->start_s = step->event_s;
-    if (tb_field_is_filled(step->tools, '[')) {
-        call->tools = step->tools;
-        call->tools_hash = tb_hash64(step->tools, 0);
-        if (call->tools_hash == 0)
-            call->tools_hash = 1;
-    }
+    tb_field_set_tools(call, step->tools);
     if (step->chat_inputs.len == 0)
         return TB_OK;
     struct tb_message_list list = {.arena = step->arena,
@@ -225,35 +97,25 @@ static tb_status finish_start(struct step *step, struct tb_span json,
                                    .is_shown_by_repr = is_compat};
     look_into(step, step->chat_inputs, json, offset);
     TB_TRY(tb_message_list_read(&list, &step->reader));
-    call->messages = list.items;
-    call->message_count = list.count;
-    call->image_count = list.image_count;
-    call->lone_surrogate_count = (uint32_t)list.lone_surrogate_count;
-    call->bad_utf8_count = (uint32_t)list.bad_utf8_count;
+    tb_message_list_give(&list, call);
     return TB_OK;
 }
 
 // The message of LangChain's first response: [{"text", "message": {..}}].
-static tb_status read_first_response(struct step *step)
+static tb_status read_first_response(struct step *step, struct tb_span json,
+                                     uint64_t offset)
 {
-    struct tb_span *answer = &step->call->answer;
-    bool found, entered;
+    struct tb_span message = {0};
+    const struct tb_field response[] = {TB_FIELD_RAW("message", &message)};
+    bool found;
     TB_TRY(tb_json_enter_array(&step->reader));
     TB_TRY(tb_json_next_item(&step->reader, &found));
-    if (!found)
+    if (found)
+        TB_TRY(TB_FIELDS_READ(&step->reader, step->arena, response));
+    if (!message.ptr)
         return TB_OK;
-    TB_TRY(tb_field_enter_object(&step->reader, &entered));
-    while (entered) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(&step->reader, &key));
-        if (!key.ptr)
-            break;
-        if (tb_span_equal(key, TB_SPAN("message")))
-            TB_TRY(tb_answer_read(&step->reader, step->arena, answer));
-        else
-            TB_TRY(tb_json_skip(&step->reader));
-    }
-    return TB_OK;
+    look_into(step, message, json, offset);
+    return tb_answer_read(&step->reader, step->arena, &step->call->answer);
 }
 
 static tb_status finish_end(struct step *step, struct tb_span json,
@@ -274,7 +136,7 @@ static tb_status finish_end(struct step *step, struct tb_span json,
         return TB_OK;
     look_into(step, step->chat_responses, json, offset);
     if (step->chat_responses.ptr[0] == '[')
-        return read_first_response(step);
+        return read_first_response(step, json, offset);
     return tb_answer_read(&step->reader, step->arena, &call->answer);
 }
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "hash.h"
+
 tb_status tb_field_string(struct tb_json_reader *reader, struct tb_arena *arena,
                           struct tb_span *text)
 {
@@ -92,6 +94,13 @@ static tb_status enter(struct tb_json_reader *reader, tb_json_type wanted,
                                     : tb_json_enter_array(reader);
 }
 
+tb_status tb_field_expect_object(struct tb_json_reader *reader)
+{
+    tb_json_type type;
+    TB_TRY(tb_json_peek(reader, &type));
+    return type == TB_JSON_OBJECT ? TB_OK : tb_json_enter_object(reader);
+}
+
 tb_status tb_field_enter_object(struct tb_json_reader *reader, bool *entered)
 {
     return enter(reader, TB_JSON_OBJECT, entered);
@@ -100,6 +109,48 @@ tb_status tb_field_enter_object(struct tb_json_reader *reader, bool *entered)
 tb_status tb_field_enter_array(struct tb_json_reader *reader, bool *entered)
 {
     return enter(reader, TB_JSON_ARRAY, entered);
+}
+
+static tb_status read_field(struct tb_json_reader *reader,
+                            struct tb_arena *arena,
+                            const struct tb_field *field)
+{
+    switch (field->kind) {
+    case TB_FIELD_KIND_TEXT:
+        return tb_field_string(reader, arena, field->slot);
+    case TB_FIELD_KIND_ID:
+        return tb_field_id(reader, arena, field->slot);
+    case TB_FIELD_KIND_COUNT:
+        return tb_field_count(reader, arena, field->slot, field->has);
+    case TB_FIELD_KIND_NUMBER:
+        return tb_field_number(reader, field->slot);
+    case TB_FIELD_KIND_RAW:
+        return tb_field_raw(reader, field->slot);
+    case TB_FIELD_KIND_OBJECT:
+        return tb_fields_read(reader, arena, field->fields, field->field_count);
+    case TB_FIELD_KIND_READ:
+    default:
+        return field->read(reader, field->slot);
+    }
+}
+
+tb_status tb_fields_read(struct tb_json_reader *reader, struct tb_arena *arena,
+                         const struct tb_field *fields, size_t count)
+{
+    bool entered;
+    TB_TRY(tb_field_enter_object(reader, &entered));
+    while (entered) {
+        struct tb_span key;
+        size_t i = 0;
+        TB_TRY(tb_json_next_key(reader, &key));
+        if (!key.ptr)
+            break;
+        while (i < count && !tb_span_equal(key, fields[i].key))
+            i++;
+        TB_TRY(i < count ? read_field(reader, arena, &fields[i])
+                         : tb_json_skip(reader));
+    }
+    return TB_OK;
 }
 
 bool tb_field_is_filled(struct tb_span json, uint8_t opening)
@@ -112,6 +163,16 @@ bool tb_field_is_filled(struct tb_span json, uint8_t opening)
             return true;
     }
     return false;
+}
+
+void tb_field_set_tools(struct tb_call *call, struct tb_span tools)
+{
+    if (!tb_field_is_filled(tools, '['))
+        return;
+    call->tools = tools;
+    call->tools_hash = tb_hash64(tools, 0);
+    if (call->tools_hash == 0) // that is: none
+        call->tools_hash = 1;
 }
 
 // Goes on to the value of `key` in the object that was entered.
