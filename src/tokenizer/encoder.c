@@ -10,6 +10,7 @@
 
 struct tb_encoder {
     const struct tb_tokenizer *tokenizer;
+    tb_pattern_cut cut; /* NULL: there is more to do for words */
     struct tb_word_cache cache;
     struct tb_model_work work;
     struct tb_pretokenizer_work cutting;
@@ -25,6 +26,7 @@ tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
     if (!made)
         return TB_ERR_MEMORY;
     made->tokenizer = tokenizer;
+    made->cut = tb_pretokenizer_only_cut(&tokenizer->pretokenizer);
     made->normalized[0] = made->normalized[1] = TB_BUFFER(UINT32_MAX);
     tb_model_work_init(&made->work);
     tb_pretokenizer_work_init(&made->cutting);
@@ -67,67 +69,46 @@ static tb_status encode_long_word(struct tb_encoder *encoder,
                                   struct tb_span word)
 {
     struct tb_tokens *tokens = encoder->tokens;
+    struct tb_word_ids found = tb_long_find(&encoder->cache, word);
+    if (found.ids)
+        return tb_tokens_append(tokens, found.ids, found.count);
     size_t before;
-    if (word.len > TB_LONG_LEN)
-        return encode_uncached(encoder, word, &before);
-    struct tb_long_word *slot = tb_long_slot(&encoder->cache, word);
-    if (slot->len == word.len && memcmp(slot->bytes, word.ptr, word.len) == 0)
-        return tb_tokens_append(tokens, slot->ids, slot->count);
     TB_TRY(encode_uncached(encoder, word, &before));
-    size_t count = tokens->count - before;
-    if (count > TB_LONG_IDS)
-        return TB_OK;
-    slot->len = (uint8_t)word.len;
-    slot->count = (uint8_t)count;
-    memcpy(slot->bytes, word.ptr, word.len);
-    if (count > 0)
-        memcpy(slot->ids, tokens->ids + before, count * sizeof(*slot->ids));
+    tb_long_add(&encoder->cache, word, tokens->ids + before,
+                tokens->count - before);
     return TB_OK;
 }
 
 static tb_status encode_short_word(struct tb_encoder *encoder,
                                    struct tb_span word, const uint64_t key[2],
-                                   struct tb_short_word *slot)
-{
-    size_t before;
-    TB_TRY(encode_uncached(encoder, word, &before));
-    size_t count = encoder->tokens->count - before;
-    if (count > TB_SHORT_IDS) {
-        encoder->tokens->count = before;
-        return encode_long_word(encoder, word);
-    }
-    slot->key[0] = key[0];
-    slot->key[1] = key[1];
-    slot->count = (uint32_t)count;
-    if (count > 0)
-        memcpy(slot->ids, encoder->tokens->ids + before,
-               count * sizeof(*slot->ids));
-    return TB_OK;
-}
-
-// Hot loop: called once per word.
-static inline tb_status encode_word(struct tb_encoder *encoder,
-                                    struct tb_span word, size_t readable_len)
+                                   struct tb_short_set *set)
 {
     struct tb_tokens *tokens = encoder->tokens;
-    if (word.len > TB_SHORT_LEN)
-        return encode_long_word(encoder, word);
-    uint64_t key[2];
-    tb_short_key(word, readable_len, key);
-    struct tb_short_word *slot = tb_short_slot(&encoder->cache, key);
-    if (slot->key[0] != key[0] || slot->key[1] != key[1])
-        return encode_short_word(encoder, word, key, slot);
-    if (tokens->capacity - tokens->count < TB_SHORT_IDS)
-        return tb_tokens_append(tokens, slot->ids, slot->count);
-    // All of them at once; what is too much is written over next time.
-    memcpy(tokens->ids + tokens->count, slot->ids, sizeof(slot->ids));
-    tokens->count += slot->count;
+    struct tb_word_ids found = {0};
+    const struct tb_short_ids *value = tb_short_find(set, key);
+    if (value && value->count == TB_SHORT_IS_STORED)
+        found = tb_short_stored(&encoder->cache, value);
+    else if (value)
+        found = (struct tb_word_ids){value->ids, value->count};
+    if (found.ids)
+        return tb_tokens_append(tokens, found.ids, found.count);
+    size_t before;
+    TB_TRY(encode_uncached(encoder, word, &before));
+    tb_short_add(&encoder->cache, set, key, tokens->ids + before,
+                 tokens->count - before);
     return TB_OK;
 }
 
 static tb_status on_word(void *context, struct tb_span word)
 {
-    return encode_word(context, word, word.len);
+    struct tb_encoder *encoder = context;
+    uint64_t key[2];
+    if (word.len > TB_SHORT_LEN)
+        return encode_long_word(encoder, word);
+    tb_word_cache_grow(&encoder->cache);
+    tb_short_key(word, word.len, key);
+    return encode_short_word(encoder, word, key,
+                             tb_short_set(&encoder->cache, key));
 }
 
 /* A stretch of the text; `origin_len` of its first bytes stand for the first
@@ -169,14 +150,78 @@ static tb_status take_added_tokens(struct tb_encoder *encoder,
     return between(encoder, part_of(whole, done, whole.text.len));
 }
 
-// Hot loop: the usual tokenizer cuts by one pattern that leaves no gaps.
-static tb_status encode_scanned(struct tb_encoder *encoder,
-                                tb_pattern_scan scan, struct tb_span text)
+/* ---- many words at once ---------------------------------------------------
+ */
+
+enum { CUT_AHEAD = 16, CUT_MOST = CUT_AHEAD + TB_PATTERN_CUT_MORE };
+
+/* Words that have been cut off and are looked up together. */
+struct cut_words {
+    size_t count;
+    size_t ends[CUT_MOST];
+    uint64_t keys[CUT_MOST][2];          /* of short words */
+    struct tb_short_set *sets[CUT_MOST]; /* NULL: a long word */
+};
+
+/* Cuts off the next words and tells the machine where they will be looked up,
+ * so that it need not wait for each. */
+static inline void cut_words(const struct tb_encoder *encoder,
+                             struct tb_span text, size_t at,
+                             struct cut_words *words)
 {
-    for (size_t at = 0, end; at < text.len; at = end) {
-        end = scan(text, at);
-        TB_TRY(encode_word(encoder, (struct tb_span){text.ptr + at, end - at},
-                           text.len - at));
+    words->count = encoder->cut(text, at, words->ends, CUT_AHEAD);
+    for (size_t i = 0; i < words->count; i++) {
+        struct tb_span word = {text.ptr + at, words->ends[i] - at};
+        words->sets[i] = NULL;
+        if (word.len <= TB_SHORT_LEN) {
+            tb_short_key(word, text.len - at, words->keys[i]);
+            words->sets[i] = tb_short_set(&encoder->cache, words->keys[i]);
+            __builtin_prefetch(words->sets[i]);
+        }
+        at = words->ends[i];
+    }
+}
+
+/* Hot loop: appends the ids of the words from `*number` on as long as they are
+ * in the cache. For each there is room for `struct tb_short_ids`: all of it is
+ * copied, and what is too much is written over by the next. */
+static inline void add_known(struct tb_tokens *tokens,
+                             const struct cut_words *words, size_t *number)
+{
+    tb_token *out = tokens->ids + tokens->count;
+    size_t i = *number;
+    for (; i < words->count && words->sets[i]; i++) {
+        const struct tb_short_ids *found =
+            tb_short_find(words->sets[i], words->keys[i]);
+        if (!found || found->count == TB_SHORT_IS_STORED)
+            break;
+        memcpy(out, found, sizeof(*found));
+        out += found->count;
+    }
+    *number = i;
+    tokens->count = (size_t)(out - tokens->ids);
+}
+
+static tb_status encode_cut(struct tb_encoder *encoder, struct tb_span text)
+{
+    enum { ROOM = sizeof(struct tb_short_ids) / sizeof(tb_token) };
+    struct cut_words words;
+    for (size_t at = 0; at < text.len; at = words.ends[words.count - 1]) {
+        tb_word_cache_grow(&encoder->cache);
+        cut_words(encoder, text, at, &words);
+        for (size_t i = 0; i < words.count; i++) {
+            TB_TRY(
+                tb_tokens_reserve(encoder->tokens, (words.count - i) * ROOM));
+            add_known(encoder->tokens, &words, &i);
+            if (i == words.count)
+                break;
+            size_t from = i ? words.ends[i - 1] : at;
+            struct tb_span word = {text.ptr + from, words.ends[i] - from};
+            TB_TRY(words.sets[i]
+                       ? encode_short_word(encoder, word, words.keys[i],
+                                           words.sets[i])
+                       : encode_long_word(encoder, word));
+        }
     }
     return TB_OK;
 }
@@ -184,12 +229,10 @@ static tb_status encode_scanned(struct tb_encoder *encoder,
 static tb_status encode_words(struct tb_encoder *encoder,
                               struct stretch stretch)
 {
-    const struct tb_pretokenizer *pretokenizer =
-        &encoder->tokenizer->pretokenizer;
-    tb_pattern_scan scan = tb_pretokenizer_only_scan(pretokenizer);
-    if (scan)
-        return encode_scanned(encoder, scan, stretch.text);
-    return tb_pretokenizer_split(pretokenizer, stretch.text, stretch.origin_len,
+    if (encoder->cut)
+        return encode_cut(encoder, stretch.text);
+    return tb_pretokenizer_split(&encoder->tokenizer->pretokenizer,
+                                 stretch.text, stretch.origin_len,
                                  &encoder->cutting, on_word, encoder);
 }
 

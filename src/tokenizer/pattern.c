@@ -3,6 +3,36 @@
 #include "character.h"
 #include "pattern_class.h"
 
+enum {
+    A = TB_ASCII_LOWER,
+    B = TB_ASCII_UPPER,
+    C = TB_ASCII_SIGN | TB_ASCII_PREFIX,
+    D = TB_ASCII_DIGIT,
+    H = TB_ASCII_HIGH,
+    N = TB_ASCII_SPACE | TB_ASCII_NEWLINE,
+    Q = TB_ASCII_SIGN, // the apostrophe
+    S = TB_ASCII_SPACE | TB_ASCII_PREFIX,
+};
+
+const uint8_t tb_ascii_classes[256] = {
+    C, C, C, C, C, C, C, C, C, S, N, S, S, N, C, C, //
+    C, C, C, C, C, C, C, C, C, C, C, C, C, C, C, C, //
+    S, C, C, C, C, C, C, Q, C, C, C, C, C, C, C, C, //
+    D, D, D, D, D, D, D, D, D, D, C, C, C, C, C, C, //
+    C, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, //
+    B, B, B, B, B, B, B, B, B, B, B, C, C, C, C, C, //
+    C, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, //
+    A, A, A, A, A, A, A, A, A, A, A, C, C, C, C, C, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, //
+};
+
 // Lower-case ASCII of a letter, or 0 for anything else.
 static uint8_t letter_at(struct tb_span text, size_t at, bool is_any_case)
 {
@@ -36,13 +66,20 @@ size_t tb_scan_space(struct tb_span text, size_t at, enum tb_space_rule rule)
     size_t last = at;       // where the last white space begins
     size_t end = at;
     for (;;) {
+        if (end < text.len && text.ptr[end] < 0x80) {
+            unsigned class = tb_ascii_classes[text.ptr[end]];
+            if (!(class & TB_ASCII_SPACE))
+                break;
+            last = end++;
+            if (class & TB_ASCII_NEWLINE)
+                newline_end = end;
+            continue;
+        }
         struct tb_char next = tb_char_at(text, end);
         if (!(next.bits & TB_CLASS_SPACE))
             break;
         last = end;
         end += next.len;
-        if (tb_char_is_newline(next))
-            newline_end = end;
     }
     bool is_last = rule == TB_SPACE_LAST_LINES && end == text.len;
     if (newline_end && rule != TB_SPACE_PLAIN && !is_last)
@@ -112,7 +149,9 @@ static inline size_t scan_rest(struct tb_span text, size_t at,
     const uint32_t none = TB_CLASS_WORD | TB_CLASS_SPACE;
     if (!next.bits || (next.bits & none))
         return tb_scan_space(text, at, rule.space);
-    size_t end = tb_run(text, start, ~none, TB_CLASS_SPACE);
+    size_t end = tb_run_ascii(text, start, TB_ASCII_SIGN);
+    if (end < text.len && text.ptr[end] >= 0x80)
+        end = tb_run(text, end, ~none, TB_CLASS_SPACE);
     for (;;) {
         size_t tail = tb_run_newlines(text, end);
         if (rule.has_slash && tail < text.len && text.ptr[tail] == '/')
@@ -227,8 +266,7 @@ static inline size_t scan_o200k_ascii(struct tb_span text, size_t at)
         return 0;
     end++; // the first letter, of either case
     size_t lower_start = end;
-    while (end < text.len && (uint8_t)(text.ptr[end] - 'a') < 26)
-        end++;
+    end = tb_run_alphabet(text, end, 'a', 0);
     bool is_whole = end > lower_start && end < text.len &&
                     text.ptr[end] < 0x80 && text.ptr[end] != '\'';
     return is_whole ? end : 0;
@@ -304,36 +342,39 @@ size_t tb_pattern_scan_kimi(struct tb_span text, size_t at)
 static const struct {
     const char *pattern;
     tb_pattern_scan scan;
+    tb_pattern_cut cut; /* NULL: matches leave gaps */
 } known_patterns[] = {
     {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|"
      "\\s+(?!\\S)|\\s+",
-     tb_pattern_scan_gpt2},
-    {CL100K_BEFORE "\\p{N}{1,3}" CL100K_BEHIND, tb_pattern_scan_llama3},
-    {CL100K_BEFORE "\\p{N}" CL100K_BEHIND, tb_pattern_scan_qwen},
+     tb_pattern_scan_gpt2, tb_pattern_cut_gpt2},
+    {CL100K_BEFORE "\\p{N}{1,3}" CL100K_BEHIND, tb_pattern_scan_llama3,
+     tb_pattern_cut_llama3},
+    {CL100K_BEFORE "\\p{N}" CL100K_BEHIND, tb_pattern_scan_qwen,
+     tb_pattern_cut_qwen},
     {"[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "*" O200K_LOWER "+" CONTRACTIONS
      "?|[^\\r\\n\\p{L}\\p{N}]?" O200K_UPPER "+" O200K_LOWER "*" CONTRACTIONS
      "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|"
      "\\s+(?!\\S)|\\s+",
-     tb_pattern_scan_o200k},
-    {"\\p{N}{1,3}", tb_pattern_scan_digits3},
+     tb_pattern_scan_o200k, tb_pattern_cut_o200k},
+    {"\\p{N}{1,3}", tb_pattern_scan_digits3, NULL},
     {"[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F"
      "\xE3\x82\xA0-\xE3\x83\xBF]+",
-     tb_pattern_scan_cjk},
+     tb_pattern_scan_cjk, NULL},
     {"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|"
      "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
      "\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
-     tb_pattern_scan_deepseek},
+     tb_pattern_scan_deepseek, NULL},
     {FIRST O200K_UPPER "*" O200K_LOWER "+|" FIRST O200K_UPPER "+" O200K_LOWER
                        "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|"
                        "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
-     tb_pattern_scan_tekken},
+     tb_pattern_scan_tekken, tb_pattern_cut_tekken},
     {"[\\p{Han}]+|" FIRST NO_HAN_UPPER "*" NO_HAN_LOWER "+" CONTRACTIONS
      "?|" FIRST NO_HAN_UPPER "+" NO_HAN_LOWER "*" CONTRACTIONS
      "?|\\p{N}{1,3}" CL100K_BEHIND,
-     tb_pattern_scan_kimi},
+     tb_pattern_scan_kimi, tb_pattern_cut_kimi},
     {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+|"
      " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s",
-     tb_pattern_scan_cl100k_base},
+     tb_pattern_scan_cl100k_base, tb_pattern_cut_cl100k_base},
 };
 
 enum { KNOWN_COUNT = sizeof(known_patterns) / sizeof(known_patterns[0]) };
@@ -372,6 +413,12 @@ tb_pattern_scan tb_pattern_of_number(int number)
 {
     return number >= 0 && number < KNOWN_COUNT ? known_patterns[number].scan
                                                : NULL;
+}
+
+tb_pattern_cut tb_pattern_cut_of(tb_pattern_scan scan)
+{
+    int number = tb_pattern_number(scan);
+    return number >= 0 ? known_patterns[number].cut : NULL;
 }
 
 bool tb_pattern_is_gapless(tb_pattern_scan scan)

@@ -17,6 +17,13 @@
 
 typedef size_t (*tb_pattern_scan)(struct tb_span text, size_t at);
 
+/* The ends of at least `most` matches one behind the other, from `at` on, or of
+ * all that are left. Returns how many: `ends` has room for TB_PATTERN_CUT_MORE
+ * on top of `most`. */
+enum { TB_PATTERN_CUT_MORE = 64 };
+typedef size_t (*tb_pattern_cut)(struct tb_span text, size_t at, size_t *ends,
+                                 size_t most);
+
 /* The scanner for a pattern's text, or NULL when there is none. */
 tb_pattern_scan tb_pattern_find(struct tb_span pattern);
 
@@ -49,6 +56,9 @@ size_t tb_pattern_scan_kimi(struct tb_span text, size_t at);
  * gaps? True of all but the patterns that pick something out. */
 bool tb_pattern_is_gapless(tb_pattern_scan scan);
 
+/* A scanner for many matches, or NULL when it is not gapless. */
+tb_pattern_cut tb_pattern_cut_of(tb_pattern_scan scan);
+
 /* Does a match always end between a letter, digit or one of .,;) and a space
  * with a lower-case letter behind it, whatever stands around? True of all but
  * those that only pick something out. */
@@ -59,5 +69,19 @@ size_t tb_pattern_scan_tekken(struct tb_span text, size_t at);
 size_t tb_pattern_scan_deepseek(struct tb_span text, size_t at);
 size_t tb_pattern_scan_digits3(struct tb_span text, size_t at);
 size_t tb_pattern_scan_cjk(struct tb_span text, size_t at);
+size_t tb_pattern_cut_gpt2(struct tb_span text, size_t at, size_t *ends,
+                           size_t most);
+size_t tb_pattern_cut_llama3(struct tb_span text, size_t at, size_t *ends,
+                             size_t most);
+size_t tb_pattern_cut_qwen(struct tb_span text, size_t at, size_t *ends,
+                           size_t most);
+size_t tb_pattern_cut_cl100k_base(struct tb_span text, size_t at, size_t *ends,
+                                  size_t most);
+size_t tb_pattern_cut_o200k(struct tb_span text, size_t at, size_t *ends,
+                            size_t most);
+size_t tb_pattern_cut_tekken(struct tb_span text, size_t at, size_t *ends,
+                             size_t most);
+size_t tb_pattern_cut_kimi(struct tb_span text, size_t at, size_t *ends,
+                           size_t most);
 
 #endif

@@ -5,6 +5,10 @@
 #include "unicode.h"
 #include "utf8.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 /* Bit sets of classes, as the patterns use them. */
 #define TB_CLASS_LETTER TB_UNICODE_MASK_L
 #define TB_CLASS_NUMBER TB_UNICODE_MASK_N
@@ -23,12 +27,34 @@ struct tb_char {
     size_t len; /* bytes */
 };
 
+/* The code point that begins at `at`, which is no ASCII; `text` is UTF-8. */
+static inline size_t tb_char_decode_long(struct tb_span text, size_t at,
+                                         uint32_t *code)
+{
+    const uint8_t *p = text.ptr + at;
+    if (text.len - at < TB_UTF8_MAX_LEN)
+        return tb_utf8_decode(text, at, code);
+    if (p[0] < 0xE0) {
+        *code = (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
+        return 2;
+    }
+    if (p[0] < 0xF0) {
+        *code = (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 |
+                (p[2] & 0x3F);
+        return 3;
+    }
+    *code = (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 |
+            (uint32_t)(p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+    return 4;
+}
+
 static inline struct tb_char tb_char_at(struct tb_span text, size_t at)
 {
     if (at >= text.len)
         return (struct tb_char){0};
-    struct tb_char found;
-    found.len = tb_utf8_decode(text, at, &found.code);
+    struct tb_char found = {.code = text.ptr[at], .len = 1};
+    if (found.code >= 0x80)
+        found.len = tb_char_decode_long(text, at, &found.code);
     uint8_t properties = tb_unicode_properties(found.code);
     found.bits = UINT32_C(1) << (properties & TB_UNICODE_CATEGORY_BITS);
     if (properties & TB_UNICODE_WHITE_SPACE)
@@ -54,16 +80,75 @@ static inline size_t tb_run(struct tb_span text, size_t at, uint32_t any,
     }
 }
 
-static inline bool tb_is_ascii_letter(uint8_t byte)
+/* ---- ASCII ---------------------------------------------------------------
+ */
+
+enum tb_ascii {
+    TB_ASCII_LOWER = 1,
+    TB_ASCII_UPPER = 2,
+    TB_ASCII_LETTER = TB_ASCII_LOWER | TB_ASCII_UPPER,
+    TB_ASCII_DIGIT = 4,
+    TB_ASCII_SPACE = 8, /* white space, line ends too */
+    TB_ASCII_NEWLINE = 16,
+    TB_ASCII_SIGN = 32,   /* all the rest of ASCII, controls too */
+    TB_ASCII_PREFIX = 64, /* may stand before the letters of a word: not a
+                             letter, digit, line end or apostrophe */
+    TB_ASCII_HIGH = 128,  /* no ASCII */
+};
+
+extern const uint8_t tb_ascii_classes[256];
+
+/* The end of the run of ASCII characters of some classes from `at` on. */
+static inline size_t tb_run_ascii(struct tb_span text, size_t at,
+                                  unsigned classes)
 {
-    return (uint8_t)((byte | 0x20) - 'a') < 26;
+    while (at < text.len && (tb_ascii_classes[text.ptr[at]] & classes))
+        at++;
+    return at;
 }
+
+#if defined(__SSE2__)
+/* The end of the run of bytes from `first` to `first` + 25, when `fold` is
+ * added to the bits, from `at` on: 16 bytes at a time, since words are short
+ * and how short cannot be guessed. */
+static inline size_t tb_run_alphabet(struct tb_span text, size_t at, char first,
+                                     char fold)
+{
+    const __m128i below = _mm_set1_epi8((char)(first - 1));
+    const __m128i above = _mm_set1_epi8((char)(first + 26));
+    const __m128i bit = _mm_set1_epi8(fold);
+    while (text.len - at >= 16) {
+        __m128i bytes = _mm_or_si128(
+            _mm_loadu_si128((const __m128i *)(const void *)(text.ptr + at)),
+            bit);
+        // Bytes are signed here: what is no ASCII is below everything.
+        __m128i inside = _mm_and_si128(_mm_cmpgt_epi8(bytes, below),
+                                       _mm_cmpgt_epi8(above, bytes));
+        unsigned outside = ~(unsigned)_mm_movemask_epi8(inside) & 0xFFFF;
+        if (outside)
+            return at + (unsigned)__builtin_ctz(outside);
+        at += 16;
+    }
+    while (at < text.len &&
+           (uint8_t)((text.ptr[at] | (uint8_t)fold) - (uint8_t)first) < 26)
+        at++;
+    return at;
+}
+#else
+static inline size_t tb_run_alphabet(struct tb_span text, size_t at, char first,
+                                     char fold)
+{
+    while (at < text.len &&
+           (uint8_t)((text.ptr[at] | (uint8_t)fold) - (uint8_t)first) < 26)
+        at++;
+    return at;
+}
+#endif
 
 /* The end of the run of letters from `at` on: most are ASCII. */
 static inline size_t tb_run_letters(struct tb_span text, size_t at)
 {
-    while (at < text.len && tb_is_ascii_letter(text.ptr[at]))
-        at++;
+    at = tb_run_alphabet(text, at, 'a', 0x20);
     if (at < text.len && text.ptr[at] >= 0x80)
         return tb_run(text, at, TB_CLASS_LETTER, 0);
     return at;
@@ -71,16 +156,16 @@ static inline size_t tb_run_letters(struct tb_span text, size_t at)
 
 /* Does an ASCII letter stand at `at`, or behind one ASCII character there that
  * is neither a newline nor a number nor an apostrophe? Then that character and
- * the letters are a word in the patterns that begin like cl100k. */
+ * the letters are a word in the patterns that begin like cl100k: returns where
+ * the first letter stands. */
 static inline size_t tb_ascii_word_start(struct tb_span text, size_t at)
 {
-    uint8_t first = text.ptr[at];
-    if (tb_is_ascii_letter(first))
-        return at;
-    bool is_prefix = first < 0x80 && first != '\n' && first != '\r' &&
-                     first != '\'' && !(first >= '0' && first <= '9');
-    bool has_letter = at + 1 < text.len && tb_is_ascii_letter(text.ptr[at + 1]);
-    return is_prefix && has_letter ? at + 1 : SIZE_MAX;
+    unsigned first = tb_ascii_classes[text.ptr[at]];
+    size_t start = at + ((first & TB_ASCII_LETTER) == 0);
+    bool is_word = (first & (TB_ASCII_LETTER | TB_ASCII_PREFIX)) &&
+                   start < text.len &&
+                   (tb_ascii_classes[text.ptr[start]] & TB_ASCII_LETTER);
+    return is_word ? start : SIZE_MAX;
 }
 
 /* The end of the run of \r and \n from `at` on. */

@@ -418,12 +418,12 @@ tb_status tb_pretokenizer_split(const struct tb_pretokenizer *pretokenizer,
  * ------------------------------------------------------
  */
 
-tb_pattern_scan
-tb_pretokenizer_only_scan(const struct tb_pretokenizer *pretokenizer)
+tb_pattern_cut
+tb_pretokenizer_only_cut(const struct tb_pretokenizer *pretokenizer)
 {
     const struct tb_pretokenizer_step *step = &pretokenizer->steps[0];
     bool is_only = pretokenizer->step_count == 1 && !step->has_prefix_space;
-    return is_only && is_plain(step) ? step->scan : NULL;
+    return is_only && is_plain(step) ? tb_pattern_cut_of(step->scan) : NULL;
 }
 
 /* Is there a border at each safe place, whatever the piece? */

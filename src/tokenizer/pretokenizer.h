@@ -74,10 +74,10 @@ TB_NODISCARD tb_status tb_pretokenizer_split(
     size_t origin_len, struct tb_pretokenizer_work *work, tb_word_fn on_word,
     void *context);
 
-/* The scanner whose matches, one behind the other, are the words, when that is
- * all there is to do; else NULL. */
-tb_pattern_scan
-tb_pretokenizer_only_scan(const struct tb_pretokenizer *pretokenizer);
+/* What gives the words, one behind the other, when finding the matches of one
+ * pattern is all there is to do; else NULL. */
+tb_pattern_cut
+tb_pretokenizer_only_cut(const struct tb_pretokenizer *pretokenizer);
 
 /* Is a place that tb_safe_cut_after (prompt_cache.h) finds always between two
  * words, wherever the text begins? */

@@ -14,16 +14,22 @@
 /* Largest tokenizer file that is read, bytes. */
 #define FILE_MAX_LEN ((size_t)1 << 30)
 
+tb_status tb_tokens_reserve(struct tb_tokens *tokens, size_t count)
+{
+    if (tokens->capacity - tokens->count >= count)
+        return TB_OK;
+    tb_token *grown = tb_array_grow(tokens->ids, &tokens->capacity,
+                                    tokens->count + count, sizeof(*grown));
+    if (!grown)
+        return TB_ERR_MEMORY;
+    tokens->ids = grown;
+    return TB_OK;
+}
+
 tb_status tb_tokens_append(struct tb_tokens *tokens, const tb_token *ids,
                            size_t count)
 {
-    if (tokens->capacity - tokens->count < count) {
-        tb_token *grown = tb_array_grow(tokens->ids, &tokens->capacity,
-                                        tokens->count + count, sizeof(*grown));
-        if (!grown)
-            return TB_ERR_MEMORY;
-        tokens->ids = grown;
-    }
+    TB_TRY(tb_tokens_reserve(tokens, count));
     for (size_t i = 0; i < count; i++)
         tokens->ids[tokens->count + i] = ids[i];
     tokens->count += count;

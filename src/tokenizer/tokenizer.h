@@ -31,6 +31,9 @@ struct tb_tokens {
     size_t count, capacity;
 };
 
+/* Makes room for `count` more. */
+TB_NODISCARD tb_status tb_tokens_reserve(struct tb_tokens *tokens,
+                                         size_t count);
 TB_NODISCARD tb_status tb_tokens_append(struct tb_tokens *tokens,
                                         const tb_token *ids, size_t count);
 void tb_tokens_release(struct tb_tokens *tokens);

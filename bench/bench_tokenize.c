@@ -1,0 +1,71 @@
+/* How long the tokenizer alone takes: reads a file, encodes it as one text
+ * with an encoder whose caches are empty, and tells the seconds, the number of
+ * ids and a hash of them. Further rounds show warm caches.
+ *
+ *     bench_tokenize TOKENIZER FILE [ROUNDS]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "hash.h"
+#include "input.h"
+#include "tokenizer.h"
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static tb_status run(struct tb_encoder *encoder, struct tb_span text,
+                     struct tb_tokens *tokens)
+{
+    tokens->count = 0;
+    double wall = seconds(CLOCK_MONOTONIC);
+    double cpu = seconds(CLOCK_THREAD_CPUTIME_ID);
+    TB_TRY(tb_encoder_encode(encoder, text, tokens));
+    wall = seconds(CLOCK_MONOTONIC) - wall;
+    cpu = seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    struct tb_span ids = {(const uint8_t *)tokens->ids,
+                          tokens->count * sizeof(*tokens->ids)};
+    printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"ids\": %zu, "
+           "\"hash\": \"%016llx\"}\n",
+           wall, cpu, tokens->count, (unsigned long long)tb_hash64(ids, 0));
+    return TB_OK;
+}
+
+static tb_status bench(const char *name, const char *path, int rounds,
+                       struct tb_error *error)
+{
+    struct tb_buffer text = TB_BUFFER((size_t)1 << 32);
+    struct tb_tokenizer *tokenizer = NULL;
+    struct tb_encoder *encoder = NULL;
+    struct tb_tokens tokens = {0};
+    tb_status status = tb_input_read_all(path, &text, error);
+    if (status == TB_OK)
+        status = tb_tokenizer_open(name, &tokenizer, error);
+    if (status == TB_OK)
+        status = tb_encoder_new(tokenizer, &encoder);
+    for (int i = 0; i < rounds && status == TB_OK; i++)
+        status = run(encoder, tb_buffer_span(&text), &tokens);
+    tb_encoder_free(encoder);
+    tb_tokenizer_free(tokenizer);
+    tb_tokens_release(&tokens);
+    tb_buffer_release(&text);
+    return status;
+}
+
+int main(int count, char **arguments)
+{
+    struct tb_error error = {0};
+    if (count < 3)
+        return 2;
+    int rounds = count > 3 ? (int)strtol(arguments[3], NULL, 10) : 1;
+    tb_status status = bench(arguments[1], arguments[2], rounds, &error);
+    if (status != TB_OK)
+        (void)fprintf(stderr, "%s: %s\n", tb_status_name(status),
+                      error.message);
+    return status == TB_OK ? 0 : 1;
+}
