@@ -5,7 +5,10 @@
 #include "memory.h"
 #include "utf8.h"
 
-enum { SHORT_WORD = 48 }; /* symbols up to which plain scanning is faster */
+enum {
+    SHORT_WORD = 48,      /* symbols up to which plain scanning is faster */
+    PAIR_SLOTS = 1 << 15, /* pairs that are remembered */
+};
 
 #define NO_SYMBOL UINT32_MAX
 #define NO_RANK UINT32_MAX
@@ -17,8 +20,15 @@ struct tb_bpe_symbol {
     uint32_t at;         /* first byte in the word */
     uint32_t len;        /* bytes */
     uint32_t prev, next; /* NO_SYMBOL at the ends */
-    uint32_t rank;       /* of the pair with the next symbol (short words) */
-    tb_token merged;     /* what that pair becomes */
+};
+
+/* What two neighbours become, as it was found out last. Direct-mapped: words
+ * have the same pairs again and again, and the table of all merges is larger
+ * than a core's cache. */
+struct tb_bpe_pair {
+    tb_token left, right; /* TB_NO_TOKEN: empty */
+    uint32_t rank;        /* NO_RANK: nothing */
+    tb_token merged;
 };
 
 /* A pair that could merge, in a heap ordered by (rank, symbol). */
@@ -83,19 +93,41 @@ tb_status tb_bpe_add_merge(struct tb_bpe *bpe, const struct tb_merge *merge)
     return TB_OK;
 }
 
-/* What may two neighbours become? Returns the rank, NO_RANK for nothing. */
-static uint32_t find_merge(const struct tb_bpe *bpe, struct tb_span word,
-                           const struct tb_bpe_symbol *left,
-                           const struct tb_bpe_symbol *right, tb_token *merged)
+/* What may two neighbours become, whose bytes together are `both`? Returns the
+ * rank, NO_RANK for nothing. */
+static uint32_t find_merge(const struct tb_bpe *bpe, struct tb_span both,
+                           tb_token left, tb_token right, tb_token *merged)
 {
     if (bpe->merges) {
-        const struct tb_merge *merge = find_slot(bpe, left->id, right->id);
+        const struct tb_merge *merge = find_slot(bpe, left, right);
         *merged = merge->id;
         return merge->left == TB_NO_TOKEN ? NO_RANK : merge->rank;
     }
-    struct tb_span both = {word.ptr + left->at, left->len + right->len};
     *merged = tb_vocab_find(&bpe->vocab, both);
     return *merged;
+}
+
+/* Neighbouring right halves are neighbours in memory too: those of the letters
+ * behind a letter share a few cache lines. */
+static struct tb_bpe_pair *pair_slot(const struct tb_bpe_work *work,
+                                     tb_token left, tb_token right)
+{
+    uint32_t mixed = (left * UINT32_C(0x9E3779B1) >> 12) + right;
+    return &work->pairs[mixed & (PAIR_SLOTS - 1)];
+}
+
+// As find_merge, from memory if the pair was there a moment ago.
+static inline const struct tb_bpe_pair *
+recall_merge(const struct tb_bpe *bpe, const struct tb_bpe_work *work,
+             struct tb_span both, tb_token left, tb_token right)
+{
+    struct tb_bpe_pair *pair = pair_slot(work, left, right);
+    if (pair->left != left || pair->right != right) {
+        pair->rank = find_merge(bpe, both, left, right, &pair->merged);
+        pair->left = left;
+        pair->right = right;
+    }
+    return pair;
 }
 
 /* ---- symbols ------------------------------------------------------------ */
@@ -231,39 +263,85 @@ static void join(struct symbol_list *list, uint32_t left, tb_token merged)
 /* ---- short words: look at all pairs each time -----------------------------
  */
 
-static void set_rank(const struct tb_bpe *bpe, struct tb_span word,
-                     struct symbol_list *list, uint32_t at)
+/* The symbols of a short word, and what each becomes with the next one. */
+struct short_word {
+    struct tb_span text;
+    uint32_t count;
+    tb_token ids[SHORT_WORD];
+    uint32_t at[SHORT_WORD + 1]; /* first byte; the end */
+    uint64_t pairs[SHORT_WORD];  /* rank << 32 | merged */
+};
+
+static void set_pair(const struct tb_bpe *bpe, const struct tb_bpe_work *work,
+                     struct short_word *word, uint32_t i)
 {
-    struct tb_bpe_symbol *symbol = &list->symbols[at];
-    if (symbol->next == NO_SYMBOL)
-        symbol->rank = NO_RANK;
-    else
-        symbol->rank = find_merge(
-            bpe, word, symbol, &list->symbols[symbol->next], &symbol->merged);
+    if (i + 1 == word->count) {
+        word->pairs[i] = UINT64_MAX;
+        return;
+    }
+    struct tb_span both = {word->text.ptr + word->at[i],
+                           word->at[i + 2] - word->at[i]};
+    const struct tb_bpe_pair *pair =
+        recall_merge(bpe, work, both, word->ids[i], word->ids[i + 1]);
+    word->pairs[i] = pair->rank == NO_RANK
+                         ? UINT64_MAX
+                         : (uint64_t)pair->rank << 32 | pair->merged;
+}
+
+// Takes symbol `i` out, all behind it move up.
+static void drop_symbol(struct short_word *word, uint32_t i)
+{
+    size_t behind = word->count - i - 1;
+    memmove(word->ids + i, word->ids + i + 1, behind * sizeof(*word->ids));
+    memmove(word->at + i, word->at + i + 1, (behind + 1) * sizeof(*word->at));
+    memmove(word->pairs + i, word->pairs + i + 1,
+            behind * sizeof(*word->pairs));
+    word->count--;
+}
+
+// The pair of lowest rank, the first among equals.
+static uint32_t best_pair(const struct short_word *word)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < word->count; i++)
+        if (word->pairs[i] < word->pairs[best])
+            best = i;
+    return best;
 }
 
 // Hot loop: most words that are no token have few symbols.
-static void merge_short(const struct tb_bpe *bpe, struct tb_span word,
-                        struct symbol_list *list)
+static void merge_short(const struct tb_bpe *bpe,
+                        const struct tb_bpe_work *work, struct short_word *word)
 {
-    for (uint32_t i = 0; i < list->count; i++)
-        set_rank(bpe, word, list, i);
+    for (uint32_t i = 0; i < word->count; i++)
+        set_pair(bpe, work, word, i);
     for (;;) {
-        uint32_t best = 0;
-        uint32_t best_rank = NO_RANK;
-        for (uint32_t i = 0; i != NO_SYMBOL; i = list->symbols[i].next) {
-            if (list->symbols[i].rank < best_rank) {
-                best_rank = list->symbols[i].rank;
-                best = i;
-            }
-        }
-        if (best_rank == NO_RANK)
+        uint32_t best = best_pair(word);
+        if (word->pairs[best] == UINT64_MAX)
             return;
-        join(list, best, list->symbols[best].merged);
-        set_rank(bpe, word, list, best);
-        if (list->symbols[best].prev != NO_SYMBOL)
-            set_rank(bpe, word, list, list->symbols[best].prev);
+        word->ids[best] = (tb_token)word->pairs[best];
+        drop_symbol(word, best + 1);
+        set_pair(bpe, work, word, best);
+        if (best > 0)
+            set_pair(bpe, work, word, best - 1);
     }
+}
+
+static tb_status encode_short(const struct tb_bpe *bpe,
+                              const struct tb_bpe_work *work,
+                              struct tb_span text,
+                              const struct symbol_list *list,
+                              struct tb_tokens *tokens)
+{
+    struct short_word word = {.text = text, .count = list->count};
+    for (uint32_t i = 0; i < list->count; i++) {
+        word.ids[i] = list->symbols[i].id;
+        word.at[i] = list->symbols[i].at;
+    }
+    const struct tb_bpe_symbol *last = &list->symbols[list->count - 1];
+    word.at[list->count] = last->at + last->len;
+    merge_short(bpe, work, &word);
+    return tb_tokens_append(tokens, word.ids, word.count);
 }
 
 /* ---- long words: a heap of pairs ------------------------------------------
@@ -314,8 +392,9 @@ static bool push_pair(const struct tb_bpe *bpe, struct tb_span word,
     if (symbol->next == NO_SYMBOL)
         return false;
     const struct tb_bpe_symbol *right = &list->symbols[symbol->next];
+    struct tb_span both = {word.ptr + symbol->at, symbol->len + right->len};
     tb_token merged;
-    uint32_t rank = find_merge(bpe, word, symbol, right, &merged);
+    uint32_t rank = find_merge(bpe, both, symbol->id, right->id, &merged);
     if (rank == NO_RANK)
         return false;
     heap->items[heap->count++] = (struct tb_bpe_candidate){
@@ -367,6 +446,25 @@ static tb_status merge_by_heap(const struct tb_bpe *bpe,
     return TB_OK;
 }
 
+static tb_status encode_long(const struct tb_bpe *bpe, struct tb_bpe_work *work,
+                             struct tb_span word, struct symbol_list *list,
+                             struct tb_tokens *tokens)
+{
+    TB_TRY(merge_by_heap(bpe, work, word, list));
+    for (uint32_t i = 0; i != NO_SYMBOL; i = list->symbols[i].next)
+        TB_TRY(tb_tokens_append(tokens, &list->symbols[i].id, 1));
+    return TB_OK;
+}
+
+static tb_status make_pairs(struct tb_bpe_work *work)
+{
+    work->pairs = tb_memory_resize(NULL, PAIR_SLOTS * sizeof(*work->pairs));
+    if (!work->pairs)
+        return TB_ERR_MEMORY;
+    memset(work->pairs, 0xFF, PAIR_SLOTS * sizeof(*work->pairs));
+    return TB_OK;
+}
+
 tb_status tb_bpe_encode(const struct tb_bpe *bpe, struct tb_bpe_work *work,
                         struct tb_span word, struct tb_tokens *tokens)
 {
@@ -375,23 +473,22 @@ tb_status tb_bpe_encode(const struct tb_bpe *bpe, struct tb_bpe_work *work,
         if (whole != TB_NO_TOKEN)
             return tb_tokens_append(tokens, &whole, 1);
     }
+    if (!work->pairs)
+        TB_TRY(make_pairs(work));
     struct symbol_list list;
     TB_TRY(make_symbols(bpe, work, word, &list));
     if (list.count == 0)
         return TB_OK;
-    if (list.count <= SHORT_WORD)
-        merge_short(bpe, word, &list);
-    else
-        TB_TRY(merge_by_heap(bpe, work, word, &list));
-    for (uint32_t i = 0; i != NO_SYMBOL; i = list.symbols[i].next)
-        TB_TRY(tb_tokens_append(tokens, &list.symbols[i].id, 1));
-    return TB_OK;
+    return list.count <= SHORT_WORD
+               ? encode_short(bpe, work, word, &list, tokens)
+               : encode_long(bpe, work, word, &list, tokens);
 }
 
 void tb_bpe_work_release(struct tb_bpe_work *work)
 {
     tb_memory_free(work->symbols);
     tb_memory_free(work->heap);
+    tb_memory_free(work->pairs);
     *work = (struct tb_bpe_work){0};
 }
 

@@ -50,6 +50,7 @@ TB_NODISCARD tb_status tb_bpe_add_merge(struct tb_bpe *bpe,
 struct tb_bpe_work {
     struct tb_bpe_symbol *symbols;
     struct tb_bpe_candidate *heap;
+    struct tb_bpe_pair *pairs; /* of one tb_bpe alone */
     size_t symbols_capacity, heap_capacity;
 };
 
