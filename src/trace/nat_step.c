@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "answer.h"
+#include "call_tools.h"
 #include "hash.h"
 #include "message_list.h"
 #include "record_fields.h"
@@ -89,7 +90,7 @@ static tb_status finish_start(struct step *step, struct tb_span json,
 {
     struct tb_call *call = step->call;
     call->start_s = step->event_s;
-    tb_field_set_tools(call, step->tools);
+    tb_call_tools_set(call, step->tools);
     if (step->chat_inputs.len == 0)
         return TB_OK;
     struct tb_message_list list = {.arena = step->arena,

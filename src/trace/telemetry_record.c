@@ -5,7 +5,7 @@
 
 #include "agent_type.h"
 #include "answer.h"
-#include "hash.h"
+#include "call_tools.h"
 #include "message_list.h"
 #include "record_fields.h"
 #include "timestamp.h"
@@ -137,7 +137,7 @@ static tb_status read_record(struct record *record)
     TB_TRY(read_fields(record));
     if (tb_span_equal(record->event_type, TB_SPAN("llm_call")))
         record->part->kind = TB_PART_WHOLE;
-    tb_field_set_tools(call, record->tools);
+    tb_call_tools_set(call, record->tools);
     if (record->latency_ms >= 0) // not when it is NAN
         call->end_s = call->start_s + record->latency_ms / 1000;
     call->lone_surrogate_count += (uint32_t)record->reader.lone_surrogate_count;

@@ -1,6 +1,5 @@
 /* Reading the fields of a record as toolkits write them: any of them may be
- * null, absent or of another type, which is never an error here. Private to
- * this layer.
+ * null, absent or of another type, which is never an error here.
  *
  * Each function consumes the next value whole (or enters it, where its name
  * says so). Failures are those of json_reader.h: broken JSON, no memory.
@@ -20,7 +19,6 @@
 #define TB_RECORD_FIELDS_H
 
 #include "json_reader.h"
-#include "session.h"
 
 /* A string gives its text; anything else leaves `*text` alone. */
 TB_NODISCARD tb_status tb_field_string(struct tb_json_reader *reader,
@@ -125,9 +123,6 @@ TB_NODISCARD tb_status tb_field_find(struct tb_span json, struct tb_span outer,
                                      struct tb_span inner,
                                      struct tb_arena *arena,
                                      struct tb_span *text);
-
-/* Gives a call its list of tools, raw JSON; anything else is none. */
-void tb_field_set_tools(struct tb_call *call, struct tb_span tools);
 
 /* Is this raw JSON a list or object with something in it? */
 bool tb_field_is_filled(struct tb_span json, uint8_t opening);

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "hash.h"
-
 tb_status tb_field_string(struct tb_json_reader *reader, struct tb_arena *arena,
                           struct tb_span *text)
 {
@@ -163,16 +161,6 @@ bool tb_field_is_filled(struct tb_span json, uint8_t opening)
             return true;
     }
     return false;
-}
-
-void tb_field_set_tools(struct tb_call *call, struct tb_span tools)
-{
-    if (!tb_field_is_filled(tools, '['))
-        return;
-    call->tools = tools;
-    call->tools_hash = tb_hash64(tools, 0);
-    if (call->tools_hash == 0) // that is: none
-        call->tools_hash = 1;
 }
 
 // Goes on to the value of `key` in the object that was entered.
