@@ -6,6 +6,8 @@
 
 #include "jinja_eval.h"
 
+enum { RAISED_MAX = 300 }; // bytes of raise_exception's text that are kept
+
 /* ---- arguments -------------------------------------------------------- */
 
 static tb_status eval_positional(struct tb_render *run,
@@ -282,8 +284,8 @@ static tb_status call_raise(struct tb_render *run, const struct tb_given *given,
     TB_TRY(
         tb_given_bind(run, given, "raise_exception", "message", 1, &message));
     TB_TRY(tb_render_str(run, &message, &text));
-    return tb_render_fail(run, "%.*s", (int)(text.len < 300 ? text.len : 300),
-                          (const char *)text.ptr);
+    int len = (int)(text.len < RAISED_MAX ? text.len : RAISED_MAX);
+    return tb_render_fail(run, "%.*s", len, (const char *)text.ptr);
 }
 
 /* strftime's format for C: what only Python's has is put in its place (%f), or

@@ -27,7 +27,7 @@ import template_cases
 
 WHEEL = "xinference==4.1.0"
 NOW = 1753351200.25  # 2025-07-24 10:00:00.25 UTC
-MESSAGE_LEN = 255    # bytes that an error's text can have
+MESSAGE_LEN = 300    # bytes of raise_exception's text that are kept
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>",
            "pad_token": "<pad>"}
 
