@@ -41,6 +41,8 @@ static void check_file(const char *path, tb_mooncake_consumer consumer,
     struct tb_span line;
     FUZZ_CHECK(tb_validator_new(&options, &validator) == TB_OK);
     FUZZ_CHECK(tb_mooncake_reader_open(path, &reader, NULL) == TB_OK);
+    if (consumer != TB_MOONCAKE_FOR_AIPERF)
+        tb_mooncake_reader_set_plain(reader);
     while (tb_mooncake_reader_next(reader, &line, NULL) == TB_OK && line.ptr) {
         uint64_t offset = tb_mooncake_reader_offset(reader);
         uint64_t number = tb_mooncake_reader_line(reader);

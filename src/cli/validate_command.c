@@ -153,6 +153,8 @@ static tb_status check_file(struct job *job, const char *path,
     struct tb_mooncake_reader *reader = NULL;
     TB_TRY(tb_mooncake_reader_open(path, &reader, error));
     tb_input_on_signal(tb_mooncake_reader_input(reader), is_stopping, NULL);
+    if (job->consumer != TB_MOONCAKE_FOR_AIPERF)
+        tb_mooncake_reader_set_plain(reader);
     tb_status status = read_rows(job, reader, validator, error);
     if (is_finding(status)) {
         tb_validator_add_unreadable(validator, error);

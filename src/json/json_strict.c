@@ -16,6 +16,8 @@ struct check {
     const uint8_t *at, *end;
     struct tb_json_fault *fault;
     const uint8_t *begin;
+    bool has_value_fault; // the first of its kind:
+    struct tb_json_fault value_fault;
     unsigned depth;
     uint64_t is_object[TB_JSON_STRICT_DEPTH / BITS]; // bit by level
 };
@@ -25,7 +27,19 @@ static tb_status fail_at(const struct check *check, const uint8_t *at,
 {
     check->fault->at = (size_t)(at - check->begin);
     check->fault->text = text;
+    check->fault->is_value = false;
     return TB_ERR_SYNTAX;
+}
+
+/* What is wrong with a value, but not with the grammar, is told when nothing
+ * else is wrong with the text. */
+static void note_value(struct check *check, const uint8_t *at, const char *text)
+{
+    if (check->has_value_fault)
+        return;
+    check->has_value_fault = true;
+    check->value_fault =
+        (struct tb_json_fault){(size_t)(at - check->begin), text, true};
 }
 
 static tb_status fail_cut(const struct check *check)
@@ -70,7 +84,7 @@ static int32_t hex_escape(struct tb_span raw, size_t at)
 }
 
 /* The escape at `*at`, a backslash; steps behind it. */
-static tb_status check_escape(const struct check *check, struct tb_span raw,
+static tb_status check_escape(struct check *check, struct tb_span raw,
                               size_t *at)
 {
     const uint8_t *place = raw.ptr + *at;
@@ -88,12 +102,13 @@ static tb_status check_escape(const struct check *check, struct tb_span raw,
         return TB_OK;
     int32_t low = unit < 0xDC00 ? hex_escape(raw, *at) : -1;
     if (low < 0xDC00 || low > 0xDFFF)
-        return fail_at(check, place, "half a surrogate pair in a string");
-    *at += 6;
+        note_value(check, place, "half a surrogate pair in a string");
+    else
+        *at += 6;
     return TB_OK;
 }
 
-static tb_status check_escapes(const struct check *check, struct tb_span raw)
+static tb_status check_escapes(struct check *check, struct tb_span raw)
 {
     size_t at = 0;
     while (at < raw.len) {
@@ -172,7 +187,7 @@ static tb_status check_number(struct check *check)
     }
     if ((has_exponent || digit_count > PLAIN_DIGITS) &&
         is_infinite(check, begin))
-        return fail_at(check, begin, "a number that is too large");
+        note_value(check, begin, "a number that is too large");
     return TB_OK;
 }
 
@@ -312,5 +327,8 @@ tb_status tb_json_check(struct tb_span json, struct tb_json_fault *fault)
     skip_space(&check);
     if (check.at < check.end)
         return fail_at(&check, check.at, "more behind the value");
-    return TB_OK;
+    if (!check.has_value_fault)
+        return TB_OK;
+    *fault = check.value_fault;
+    return TB_ERR_SYNTAX;
 }

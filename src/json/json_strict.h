@@ -15,6 +15,8 @@ enum { TB_JSON_STRICT_DEPTH = 1024 }; /* levels that orjson accepts */
 struct tb_json_fault {
     size_t at;        /* byte where it is */
     const char *text; /* constant: "a control character in a string" */
+    bool is_value;    /* by the grammar it is JSON, but what it stands for does
+                         not exist: a reader that skips it need not see that */
 };
 
 /* TB_OK when `json` is one value with white space around it at most;

@@ -10,6 +10,7 @@
 struct tb_mooncake_reader {
     struct tb_input *input;
     struct tb_line_reader lines;
+    bool is_plain;             // lines are JSONL's, not Python's
     struct tb_span left;       // of a line, behind a "\r" in it
     uint64_t line;             // lines that were given or passed over
     uint64_t offset;           // of the line that was given
@@ -33,26 +34,39 @@ tb_status tb_mooncake_reader_open(const char *path,
     return TB_OK;
 }
 
-// Python's str.isspace is White_Space and four separators more.
-static bool is_space(uint32_t code_point)
+void tb_mooncake_reader_set_plain(struct tb_mooncake_reader *reader)
 {
+    reader->is_plain = true;
+}
+
+// Python's str.isspace is White_Space and four separators more.
+static bool is_space(const struct tb_mooncake_reader *reader,
+                     uint32_t code_point)
+{
+    if (reader->is_plain)
+        return code_point == ' ' || code_point == '\t' || code_point == '\n' ||
+               code_point == '\r';
     return tb_unicode_is_white_space(code_point) ||
            (code_point >= 0x1C && code_point <= 0x1F);
 }
 
-static struct tb_span without_space_before(struct tb_span text)
+static struct tb_span
+without_space_before(const struct tb_mooncake_reader *reader,
+                     struct tb_span text)
 {
     while (text.len > 0) {
         uint32_t code_point;
         size_t len = tb_utf8_decode(text, 0, &code_point);
-        if (!is_space(code_point))
+        if (!is_space(reader, code_point))
             break;
         text = tb_span_from(text, len);
     }
     return text;
 }
 
-static struct tb_span without_space_behind(struct tb_span text)
+static struct tb_span
+without_space_behind(const struct tb_mooncake_reader *reader,
+                     struct tb_span text)
 {
     while (text.len > 0) {
         uint32_t code_point;
@@ -60,7 +74,7 @@ static struct tb_span without_space_behind(struct tb_span text)
         while (at > 0 && text.len - at < 3 && (text.ptr[at] & 0xC0) == 0x80)
             at--;
         bool is_whole = tb_utf8_decode(text, at, &code_point) == text.len - at;
-        if (!is_whole || !is_space(code_point))
+        if (!is_whole || !is_space(reader, code_point))
             break;
         text.len = at;
     }
@@ -78,8 +92,9 @@ static tb_status next_piece(struct tb_mooncake_reader *reader,
     *piece = reader->left;
     reader->left = (struct tb_span){0};
     reader->line += piece->ptr != NULL;
-    const uint8_t *end =
-        piece->len ? memchr(piece->ptr, '\r', piece->len) : NULL;
+    const uint8_t *end = piece->len && !reader->is_plain
+                             ? memchr(piece->ptr, '\r', piece->len)
+                             : NULL;
     if (!end)
         return TB_OK;
     size_t len = (size_t)(end - piece->ptr);
@@ -99,7 +114,8 @@ tb_status tb_mooncake_reader_next(struct tb_mooncake_reader *reader,
         }
         if (!line->ptr)
             return TB_OK;
-        *line = without_space_behind(without_space_before(*line));
+        *line = without_space_before(reader, *line);
+        *line = without_space_behind(reader, *line);
     } while (line->len == 0);
     reader->offset =
         reader->lines.offset + (uint64_t)(line->ptr - reader->line_begin);

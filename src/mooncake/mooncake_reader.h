@@ -21,11 +21,14 @@ TB_NODISCARD tb_status
 tb_mooncake_reader_open(const char *path, struct tb_mooncake_reader **reader,
                         struct tb_error *error);
 
+/* Lines are then as JSONL has them: they end in "\n", and white space is what
+ * JSON takes for it. Else they may end in "\r" alone too, and white space is
+ * what Python's strip() takes for it: so aiperf reads a file. */
+void tb_mooncake_reader_set_plain(struct tb_mooncake_reader *reader);
+
 /* The next line that is not white space alone, without it at both ends;
- * `line->ptr` is NULL after the last. Lines end in "\n", "\r\n" or "\r", and
- * white space is what Python's strip() takes for it: so does aiperf, and JSON
- * knows no other. Lives until the next call. The statuses of tb_input_read,
- * TB_ERR_LIMIT for a line above 4 GB, TB_ERR_MEMORY. */
+ * `line->ptr` is NULL after the last. Lives until the next call. The statuses
+ * of tb_input_read, TB_ERR_LIMIT for a line above 4 GB, TB_ERR_MEMORY. */
 TB_NODISCARD tb_status
 tb_mooncake_reader_next(struct tb_mooncake_reader *reader, struct tb_span *line,
                         struct tb_error *error);

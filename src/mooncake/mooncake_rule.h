@@ -19,6 +19,7 @@ typedef enum tb_mooncake_rule {
     TB_RULE_FILE,       /* cannot be read as the consumer reads files */
     TB_RULE_ROWS,       /* a file without rows */
     TB_RULE_JSON,       /* a line is one JSON value */
+    TB_RULE_JSON_VALUE, /* ... whose texts and numbers exist */
     TB_RULE_OBJECT,     /* ... and an object */
     TB_RULE_FIELD_TYPE, /* a field is of the right kind */
     TB_RULE_KEY_TWICE,  /* no key twice */

@@ -51,9 +51,12 @@ tb_status tb_mooncake_value_read(struct tb_json_reader *reader,
     TB_TRY(tb_json_peek(reader, &type));
     value->kind = kinds[type];
     value->key_count++;
-    if (type == TB_JSON_STRING)
-        return tb_json_read_string(reader, arena, &value->text);
-    return tb_json_read_raw(reader, &value->text);
+    if (type != TB_JSON_STRING)
+        return tb_json_read_raw(reader, &value->text);
+    uint64_t lone_count = reader->lone_surrogate_count;
+    TB_TRY(tb_json_read_string(reader, arena, &value->text));
+    value->is_repaired = reader->lone_surrogate_count > lone_count;
+    return TB_OK;
 }
 
 bool tb_mooncake_value_is_set(const struct tb_mooncake_value *value)

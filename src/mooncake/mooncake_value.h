@@ -23,6 +23,7 @@ typedef enum tb_mooncake_kind {
 struct tb_mooncake_value {
     tb_mooncake_kind kind;
     uint32_t key_count; /* how often the row has the key; the last one counts */
+    bool is_repaired;   /* a text with half a surrogate pair in it */
     struct tb_span text; /* of a text its content, else as written */
 };
 

@@ -1,5 +1,5 @@
 /* What consumers of whole prompts need, which take numbers for numbers only:
- * Dynamo's replay (its source, 2026), and the form that Mooncake published. */
+ * Dynamo 1.4.0's replay, and the form that Mooncake published. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,7 +101,8 @@ static bool check_real(struct tb_validator *validator, tb_mooncake_field field,
         return true;
     if (value->kind == TB_MOONCAKE_NUMBER &&
         tb_mooncake_value_real(value, &figures->times_ms[time]) ==
-            TB_MOONCAKE_READ)
+            TB_MOONCAKE_READ &&
+        isfinite(figures->times_ms[time]))
         return true;
     tb_row_report_type(validator, field, "a number of milliseconds");
     return false;
@@ -110,7 +111,8 @@ static bool check_real(struct tb_validator *validator, tb_mooncake_field field,
 static bool check_text(struct tb_validator *validator, tb_mooncake_field field)
 {
     if (!is_set(validator, field) ||
-        field_of(validator, field)->kind == TB_MOONCAKE_TEXT)
+        (field_of(validator, field)->kind == TB_MOONCAKE_TEXT &&
+         !field_of(validator, field)->is_repaired))
         return true;
     tb_row_report_type(validator, field, "a text");
     return false;
@@ -217,8 +219,6 @@ static void check_dynamo_times(struct tb_validator *validator,
     if (is_first && !has_time)
         tb_row_report(validator, TB_RULE_FIRST_TIME, NULL,
                       "a session's first row without a timestamp");
-    if (is_first && has_time && time < 0)
-        tb_row_report(validator, TB_RULE_TIME_VALUE, "$.timestamp", "negative");
     if (!is_first && has_delay && delay < 0)
         tb_row_report(validator, TB_RULE_TIME_VALUE, "$.delay", "negative");
     if (is_first || has_delay || !has_time)

@@ -105,9 +105,12 @@ static bool check_json(struct tb_validator *validator, struct tb_span line)
     if (tb_json_check(line, &fault) == TB_OK)
         return true;
     validator->offset = offset + fault.at;
-    tb_row_report(validator, TB_RULE_JSON, NULL, "%s", fault.text);
+    tb_row_report(validator, fault.is_value ? TB_RULE_JSON_VALUE : TB_RULE_JSON,
+                  NULL, "%s", fault.text);
     validator->offset = offset;
-    return false;
+    return fault.is_value &&
+           !tb_mooncake_rule_is_fatal(TB_RULE_JSON_VALUE,
+                                      validator->options.consumer);
 }
 
 static tb_status check_row(struct tb_validator *validator)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`tracebake validate` says of a file what aiperf's own loader makes of it.
+"""`tracebake validate` says of a file what its consumer makes of it.
 
 CASES holds small files, one for each rule and border: what is wrong with it by
 the names of our rules, and nothing else. Each is given to the classes that
@@ -7,7 +7,8 @@ the names of our rules, and nothing else. Each is given to the classes that
 to conversations, hash ids to prompts, and what follows timestamps when the
 first row has one. Exit status 1 must mean that one of them refuses. Then all
 rows that our own converters write from tests/data: the loader takes them, and
-validate finds nothing that ends a run.
+validate finds nothing that ends a run. DYNAMO_CASES are given to Dynamo's own
+replay.
 """
 import argparse
 import asyncio
@@ -91,16 +92,16 @@ CASES = [
     ("two rows on a line", row().strip() + row(), "json"),
     ("NaN", raw(', "x": NaN'), "json"),
     ("-Infinity", raw(', "x": -Infinity'), "json"),
-    ("a number beyond doubles", raw(', "x": 1e309'), "json"),
+    ("a number beyond doubles", raw(', "x": 1e309'), "json-value"),
     ("the largest number", raw(', "x": 1.7976931348623158e308'), ""),
-    ("digits beyond doubles", raw(', "x": 1' + "0" * 309), "json"),
+    ("digits beyond doubles", raw(', "x": 1' + "0" * 309), "json-value"),
     ("a zero in front", raw(', "x": 01'), "json"),
     ("a point without digits", raw(', "x": 1.'), "json"),
     ("minus zero", raw(', "x": -0'), ""),
     ("a plus in front", raw(', "x": +1'), "json"),
-    ("half a surrogate pair", raw(r', "x": "\ud83d"'), "json"),
-    ("the other half", raw(r', "x": "\ude00"'), "json"),
-    ("halves in the wrong order", raw(r', "x": "\ude00\ud83d"'), "json"),
+    ("half a surrogate pair", raw(r', "x": "\ud83d"'), "json-value"),
+    ("the other half", raw(r', "x": "\ude00"'), "json-value"),
+    ("halves in the wrong order", raw(r', "x": "\ude00\ud83d"'), "json-value"),
     ("a surrogate pair", raw(r', "x": "\ud83d\ude00"'), ""),
     ("an escape that is none", raw(r', "x": "\x41"'), "json"),
     ("a half escape", raw(r', "x": "\u12G4"'), "json"),
@@ -283,6 +284,94 @@ CASES = [
     ("a delay on the first row", row(session_id="a", delay=5), "first-delay"),
 ]
 
+NOBODY = raw(', "timestamp": 0')
+
+
+def dynamo(**fields):
+    return row(**({"timestamp": 0} | fields))
+
+
+DYNAMO_CASES = [
+    ("a good row", dynamo(), ""),
+    ("all that a row can have", dynamo(
+        session_id="s", request_id="r", priority=-3, strict_priority=1,
+        policy_class="p", delay=0, agent_type="a"), ""),
+    ("other names", '{"input_tokens": 4, "output_tokens": 2, "hash_ids": [1], '
+     '"created_time": 0}\n' , ""),
+    ("no row", "\n", "rows"),
+    ("gzip", gzip.compress(dynamo().encode()), "file"),
+    ("CRLF", dynamo().replace("\n", "\r\n") * 2, ""),
+    ("CR alone", dynamo().replace("\n", "\r") * 2, "json"),
+    ("white space of Unicode around", "\u00a0" + dynamo(), "json"),
+    ("a form feed behind", dynamo().strip() + "\x0c\n", "json"),
+    ("a byte order mark", "\ufeff" + dynamo(), "json"),
+    ("NaN", NOBODY[:-2] + ', "x": NaN}\n', "json"),
+    ("a number beyond doubles that nobody reads",
+     NOBODY[:-2] + ', "x": 1e309}\n', "json-value"),
+    ("a number beyond doubles", raw(', "timestamp": 1e309'),
+     "json-value field-type"),
+    ("half a surrogate pair that nobody reads",
+     NOBODY[:-2] + r', "x": "\ud83d"}' + "\n", "json-value"),
+    ("half a surrogate pair", NOBODY[:-2] + r', "session_id": "\ud83d"}' + "\n",
+     "json-value field-type"),
+    ("a control character", NOBODY[:-2] + ', "x": "\x01"}\n', "json"),
+    ("no UTF-8", NOBODY.replace("}", ', "x": "?"}').encode()
+     .replace(b"?", b"\xff"), "json"),
+    ("a key twice", NOBODY[:-2] + ', "input_length": 4}\n', "key-twice"),
+    ("a field by both names", NOBODY[:-2] + ', "input_tokens": 4}\n',
+     "key-twice"),
+    ("another key twice", NOBODY[:-2] + ', "x": 4, "x": 5}\n', ""),
+    ("length absent", dynamo(input_length="absent"), ""),
+    ("length null", dynamo(input_length=None), ""),
+    ("length 0", dynamo(input_length=0), "input-length"),
+    ("length 4.0", dynamo(input_length=4.0), "field-type"),
+    ("length 4e0", raw(', "timestamp": 0').replace("4", "4e0"), "field-type"),
+    ("length text", dynamo(input_length="4"), "field-type"),
+    ("output absent", dynamo(output_length="absent"), "missing"),
+    ("output 0", dynamo(output_length=0), ""),
+    ("ids absent", dynamo(hash_ids="absent"), "missing"),
+    ("ids empty", dynamo(hash_ids=[]), "input-length"),
+    ("id -1", dynamo(hash_ids=[-1]), "field-type"),
+    ("id 2^64 - 1", dynamo(hash_ids=[2**64 - 1]), ""),
+    ("id 2^64", dynamo(hash_ids=[2**64]), "field-type"),
+    ("id 1.0", dynamo(hash_ids=[1.0]), "field-type"),
+    ("an id too many", dynamo(hash_ids=[1, 2]), "ids-more block-size"),
+    ("an id too few", dynamo(input_length=9), "ids-fewer block-size"),
+    ("an id at two sizes", dynamo() + dynamo(input_length=2), "id-size"),
+    ("priority text", dynamo(priority="HIGH"), "field-type"),
+    ("priority 2^31", dynamo(priority=2**31), "field-type"),
+    ("priority 1.0", dynamo(priority=1.0), "field-type"),
+    ("strict_priority -1", dynamo(strict_priority=-1), "field-type"),
+    ("policy_class 5", dynamo(policy_class=5), "field-type"),
+    ("request_id 5", dynamo(request_id=5), "field-type"),
+    ("session 5", dynamo(session_id=5), "field-type"),
+    ("session empty", dynamo(session_id="") * 2, ""),
+    ("timestamp absent", row(), "first-time"),
+    ("timestamp negative", dynamo(timestamp=-1), ""),
+    ("timestamp text", dynamo(timestamp="1"), "field-type"),
+    ("a later row without timestamp",
+     dynamo(session_id="a") + row(session_id="a"), ""),
+    ("a later row back in time", dynamo(session_id="a", timestamp=5) +
+     dynamo(session_id="a", timestamp=4), "time-order"),
+    ("a later row back in time, with a delay",
+     dynamo(session_id="a", timestamp=5) +
+     dynamo(session_id="a", timestamp=4, delay=1), ""),
+    ("a delay on the first row", dynamo(delay=1), "first-delay"),
+    ("delay negative", dynamo(session_id="a") + row(session_id="a", delay=-1),
+     "time-value"),
+]
+
+
+def dynamo_refuses(path, block_size):
+    """What Dynamo's replay says of a file, or None when it replays it."""
+    from dynamo.replay import run_trace_replay
+    try:
+        run_trace_replay(str(path), trace_format="mooncake",
+                         trace_block_size=block_size)
+    except Exception as refusal:  # whatever Dynamo raises is a refusal
+        return str(refusal)
+    return None
+
 
 def schedule_refuses(conversations):
     """What aiperf's fixed schedule says of conversations, or None."""
@@ -321,9 +410,10 @@ def aiperf_refuses(loader, path, block_size):
     return None
 
 
-def validate(tracebake, path, block_size):
+def validate(tracebake, path, block_size, consumer="aiperf"):
     process = harness.run(tracebake, [
-        "validate", path, "--block-size", block_size, "--json"], check=False)
+        "validate", path, "--block-size", block_size, "--json",
+        "--for", consumer], check=False)
     if process.returncode not in (0, 1) or process.stderr:
         raise harness.Failure(harness.describe(process))
     return process.returncode, json.loads(process.stdout)
@@ -333,22 +423,29 @@ def content_of(content):
     return content if isinstance(content, bytes) else content.encode()
 
 
-def check_case(options, loader, folder, case):
+def check_case(options, folder, case, consumer, refuses):
     name, content, expected = case
     path = Path(folder, "case.jsonl")
     path.write_bytes(content_of(content))
-    refusal = aiperf_refuses(loader, path, BLOCK_SIZE)
-    status, found = validate(options.tracebake, path, BLOCK_SIZE)
+    refusal = refuses(path, BLOCK_SIZE)
+    status, found = validate(options.tracebake, path, BLOCK_SIZE, consumer)
     is_good = True
     if (refusal is not None) != (status == 1):
-        print(f"WRONG: {name}: aiperf: {refusal or 'takes it'}; "
+        print(f"WRONG: {name}: {consumer}: {refusal or 'takes it'}; "
               f"validate: exit status {status}")
         is_good = False
     if sorted(found["rules"]) != sorted(expected.split()):
-        print(f"WRONG: {name}: expected {expected or 'nothing'}, "
+        print(f"WRONG: {name} ({consumer}): expected {expected or 'nothing'}, "
               f"found {found['rules']}")
         is_good = False
     return is_good
+
+
+def check_cases(options, folder, cases, consumer, refuses):
+    good = sum(check_case(options, folder, case, consumer, refuses)
+               for case in cases)
+    print(f"validate: {good} of {len(cases)} cases as {consumer} has them")
+    return good == len(cases)
 
 
 def check_own(options, loader, folder, trace, form):
@@ -367,7 +464,6 @@ def check_own(options, loader, folder, trace, form):
     is_whole = "whole" in form
     has_turns = found["rows"] > found["sessions"]
     expected = {"whole-rows"} if is_whole and has_turns else set()
-    # Ids of the last block of two turns may be one block at two places.
     if refusal or status or rules != expected:
         print(f"WRONG: {trace.name} {' '.join(form)}: aiperf: {refusal}, "
               f"validate: {status} {rules}")
@@ -382,14 +478,17 @@ def job():
     loader = aiperf_check.Loader(options.tokenizers)
     traces = sorted(harness.DATA.glob("*.json*.gz"))
     with tempfile.TemporaryDirectory() as folder:
-        good = sum(check_case(options, loader, folder, case) for case in CASES)
+        good = check_cases(
+            options, folder, CASES, "aiperf",
+            lambda path, size: aiperf_refuses(loader, path, size))
+        good &= check_cases(options, folder, DYNAMO_CASES, "dynamo",
+                            dynamo_refuses)
         own = [check_own(options, loader, folder, trace, form)
                for trace in traces for form in OWN_FORMS]
     wrong = own.count(None)
     rows = sum(count or 0 for count in own)
-    print(f"validate: {good} of {len(CASES)} cases as aiperf has them; "
-          f"{rows} rows of ours taken, {wrong} files not")
-    return good == len(CASES) and rows > 0 and not wrong
+    print(f"validate: {rows} rows of ours taken, {wrong} files not")
+    return good and rows > 0 and not wrong
 
 
 if __name__ == "__main__":

@@ -40,60 +40,62 @@ static const struct {
     const char *json;
     size_t at;
     tb_status status;
+    bool is_value;
 } bad[] = {
-    {"", 0, TB_ERR_CUT},
-    {"  ", 2, TB_ERR_CUT},
-    {"-", 1, TB_ERR_CUT},
-    {"1.", 2, TB_ERR_CUT},
-    {"1e+", 3, TB_ERR_CUT},
-    {"tru", 3, TB_ERR_CUT},
-    {"\"a", 2, TB_ERR_CUT},
-    {"\"a\\\"", 4, TB_ERR_CUT},
-    {"[", 1, TB_ERR_CUT},
-    {"[1", 2, TB_ERR_CUT},
-    {"[1,", 3, TB_ERR_CUT},
-    {"{\"a\"", 4, TB_ERR_CUT},
-    {"{\"a\":", 5, TB_ERR_CUT},
-    {"{\"a\":1,", 7, TB_ERR_CUT},
-    {"01", 0, TB_ERR_SYNTAX},
-    {"-01", 1, TB_ERR_SYNTAX},
-    {"+1", 0, TB_ERR_SYNTAX},
-    {".5", 0, TB_ERR_SYNTAX},
-    {"--1", 1, TB_ERR_SYNTAX},
-    {"1.x", 2, TB_ERR_SYNTAX},
-    {"[1e309]", 1, TB_ERR_SYNTAX},
-    {"[-1e309 ]", 1, TB_ERR_SYNTAX},
-    {"trux", 0, TB_ERR_SYNTAX},
-    {"NaN", 0, TB_ERR_SYNTAX},
-    {"-Infinity", 1, TB_ERR_SYNTAX},
-    {"'a'", 0, TB_ERR_SYNTAX},
-    {"\xEF\xBB\xBF{}", 0, TB_ERR_SYNTAX},
-    {"\"a\nb\"", 2, TB_ERR_SYNTAX},
-    {"\"\\x41\"", 1, TB_ERR_SYNTAX},
-    {"\"\\u12G4\"", 1, TB_ERR_SYNTAX},
-    {"\"\\u12\"", 1, TB_ERR_SYNTAX},
-    {"\"ab\\ud83d\"", 3, TB_ERR_SYNTAX},
-    {"\"\\ud83d\\u0041\"", 1, TB_ERR_SYNTAX},
-    {"\"\\ude00\\ud83d\"", 1, TB_ERR_SYNTAX},
-    {"\"a\xFF\"", 2, TB_ERR_SYNTAX},
-    {"\"\xED\xA0\x80\"", 1, TB_ERR_SYNTAX},
-    {"[1,]", 3, TB_ERR_SYNTAX},
-    {"[,1]", 1, TB_ERR_SYNTAX},
-    {"[1 2]", 3, TB_ERR_SYNTAX},
-    {"[1}", 2, TB_ERR_SYNTAX},
-    {"{\"a\":1]", 6, TB_ERR_SYNTAX},
-    {"{\"a\":1,}", 7, TB_ERR_SYNTAX},
-    {"{1:2}", 1, TB_ERR_SYNTAX},
-    {"{\"a\" 1}", 5, TB_ERR_SYNTAX},
-    {"{}x", 2, TB_ERR_SYNTAX},
-    {"1 2", 2, TB_ERR_SYNTAX},
+    {"", 0, TB_ERR_CUT, false},
+    {"  ", 2, TB_ERR_CUT, false},
+    {"-", 1, TB_ERR_CUT, false},
+    {"1.", 2, TB_ERR_CUT, false},
+    {"1e+", 3, TB_ERR_CUT, false},
+    {"tru", 3, TB_ERR_CUT, false},
+    {"\"a", 2, TB_ERR_CUT, false},
+    {"\"a\\\"", 4, TB_ERR_CUT, false},
+    {"[", 1, TB_ERR_CUT, false},
+    {"[1", 2, TB_ERR_CUT, false},
+    {"[1,", 3, TB_ERR_CUT, false},
+    {"{\"a\"", 4, TB_ERR_CUT, false},
+    {"{\"a\":", 5, TB_ERR_CUT, false},
+    {"{\"a\":1,", 7, TB_ERR_CUT, false},
+    {"01", 0, TB_ERR_SYNTAX, false},
+    {"-01", 1, TB_ERR_SYNTAX, false},
+    {"+1", 0, TB_ERR_SYNTAX, false},
+    {".5", 0, TB_ERR_SYNTAX, false},
+    {"--1", 1, TB_ERR_SYNTAX, false},
+    {"1.x", 2, TB_ERR_SYNTAX, false},
+    {"[1e309]", 1, TB_ERR_SYNTAX, true},
+    {"[-1e309 ]", 1, TB_ERR_SYNTAX, true},
+    {"trux", 0, TB_ERR_SYNTAX, false},
+    {"NaN", 0, TB_ERR_SYNTAX, false},
+    {"-Infinity", 1, TB_ERR_SYNTAX, false},
+    {"'a'", 0, TB_ERR_SYNTAX, false},
+    {"\xEF\xBB\xBF{}", 0, TB_ERR_SYNTAX, false},
+    {"\"a\nb\"", 2, TB_ERR_SYNTAX, false},
+    {"\"\\x41\"", 1, TB_ERR_SYNTAX, false},
+    {"\"\\u12G4\"", 1, TB_ERR_SYNTAX, false},
+    {"\"\\u12\"", 1, TB_ERR_SYNTAX, false},
+    {"\"ab\\ud83d\"", 3, TB_ERR_SYNTAX, true},
+    {"\"\\ud83d\\u0041\"", 1, TB_ERR_SYNTAX, true},
+    {"\"\\ude00\\ud83d\"", 1, TB_ERR_SYNTAX, true},
+    {"\"a\xFF\"", 2, TB_ERR_SYNTAX, false},
+    {"\"\xED\xA0\x80\"", 1, TB_ERR_SYNTAX, false},
+    {"[1,]", 3, TB_ERR_SYNTAX, false},
+    {"[,1]", 1, TB_ERR_SYNTAX, false},
+    {"[1 2]", 3, TB_ERR_SYNTAX, false},
+    {"[1}", 2, TB_ERR_SYNTAX, false},
+    {"{\"a\":1]", 6, TB_ERR_SYNTAX, false},
+    {"{\"a\":1,}", 7, TB_ERR_SYNTAX, false},
+    {"{1:2}", 1, TB_ERR_SYNTAX, false},
+    {"{\"a\" 1}", 5, TB_ERR_SYNTAX, false},
+    {"{}x", 2, TB_ERR_SYNTAX, false},
+    {"[1e309, \"\\ud83d\"", 16, TB_ERR_CUT, false},
+    {"1 2", 2, TB_ERR_SYNTAX, false},
 };
 
 static void test_good(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        struct tb_json_fault fault = {0, ""};
+        struct tb_json_fault fault = {0, "", false};
         if (tb_json_check(tb_span_of(good[i]), &fault) != TB_OK)
             fail_msg("%s: refused at %zu: %s", good[i], fault.at, fault.text);
     }
@@ -103,9 +105,10 @@ static void test_bad(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct tb_json_fault fault = {0, ""};
+        struct tb_json_fault fault = {0, "", false};
         tb_status status = tb_json_check(tb_span_of(bad[i].json), &fault);
-        if (status != bad[i].status || fault.at != bad[i].at)
+        if (status != bad[i].status || fault.at != bad[i].at ||
+            fault.is_value != bad[i].is_value)
             fail_msg("%s: %s at %zu: %s", bad[i].json, tb_status_name(status),
                      fault.at, fault.text);
     }
