@@ -22,6 +22,8 @@ static const struct command {
      tb_command_render},
     {"tokenize", "turn JSON strings into lists of token ids",
      tb_command_tokenize},
+    {"analyze", "lengths, sessions and prefix cache of rows",
+     tb_command_analyze},
     {"validate", "check rows against the rules of who will replay them",
      tb_command_validate},
     {"tokenizer list", "list the tokenizers on this machine",

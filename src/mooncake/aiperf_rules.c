@@ -268,14 +268,16 @@ static bool check_payload(struct tb_validator *validator, const struct row *row)
 }
 
 static tb_status check_prompt(struct tb_validator *validator,
-                              const struct row *row)
+                              const struct row *row,
+                              struct tb_mooncake_session *session)
 {
     bool is_text_empty =
         row->has_text &&
         field_of(validator, TB_MOONCAKE_TEXT_INPUT)->text.len == 0;
     if (row->has_ids && validator->record.id_count > 0) {
         if (row->is_input_positive)
-            return tb_row_check_ids(validator, row->figures.input_length);
+            return tb_row_check_ids(validator, session,
+                                    row->figures.input_length);
         tb_row_report(validator, TB_RULE_INPUT_LENGTH, "$.input_length",
                       "not above 0, and there are ids");
     } else if ((row->has_input && !row->is_input_positive) || is_text_empty) {
@@ -367,7 +369,7 @@ static tb_status check_good_row(struct tb_validator *validator,
     else
         validator->alone_count++;
     check_session(validator, row, session);
-    return check_prompt(validator, row);
+    return check_prompt(validator, row, session);
 }
 
 tb_status tb_aiperf_check(struct tb_validator *validator)

@@ -7,34 +7,48 @@
 #include "memory.h"
 #include "row_check.h"
 
-/* How many of the row's first ids were checked with the row before: rows of a
- * session repeat it, and a table of ids is slow beside a comparison. */
+/* Rows of a session mostly repeat the one before, and a table of ids is slow
+ * beside a comparison. A session that has none yet takes the oldest. */
+static struct tb_recent_row *find_recent(struct tb_validator *validator,
+                                         struct tb_mooncake_session *session)
+{
+    struct tb_recent_row *recent = &validator->recent[session->recent];
+    if (recent->session == session->number)
+        return recent;
+    session->recent = validator->next_recent;
+    validator->next_recent = (validator->next_recent + 1) % TB_RECENT_ROWS;
+    recent = &validator->recent[session->recent];
+    recent->session = session->number;
+    recent->count = 0;
+    return recent;
+}
+
+/* How many of the row's first ids were checked with the row before. */
 static size_t checked_count(const struct tb_validator *validator,
+                            const struct tb_recent_row *recent,
                             size_t full_count)
 {
     const struct tb_mooncake_record *record = &validator->record;
-    size_t most = full_count < validator->recent_count
-                      ? full_count
-                      : validator->recent_count;
+    size_t most = full_count < recent->count ? full_count : recent->count;
     size_t count = 0;
-    while (count < most && record->ids[count] == validator->recent[count])
+    while (count < most && record->ids[count] == recent->ids[count])
         count++;
     return count;
 }
 
 // Only ids of full blocks: the last one may have another size next time.
-static tb_status keep_recent(struct tb_validator *validator, size_t from,
+static tb_status keep_recent(const struct tb_validator *validator,
+                             struct tb_recent_row *recent, size_t from,
                              size_t count)
 {
-    uint64_t *recent =
-        tb_array_grow(validator->recent, &validator->recent_capacity, count + 1,
-                      sizeof(*recent));
-    if (!recent)
+    uint64_t *ids =
+        tb_array_grow(recent->ids, &recent->capacity, count + 1, sizeof(*ids));
+    if (!ids)
         return TB_ERR_MEMORY;
-    validator->recent = recent;
-    memcpy(recent + from, validator->record.ids + from,
-           (count - from) * sizeof(*recent));
-    validator->recent_count = count;
+    recent->ids = ids;
+    memcpy(ids + from, validator->record.ids + from,
+           (count - from) * sizeof(*ids));
+    recent->count = count;
     return TB_OK;
 }
 
@@ -101,6 +115,7 @@ static void report_count(struct tb_validator *validator, uint64_t input_length,
 }
 
 tb_status tb_row_check_ids(struct tb_validator *validator,
+                           struct tb_mooncake_session *session,
                            uint64_t input_length)
 {
     const struct tb_mooncake_record *record = &validator->record;
@@ -118,9 +133,10 @@ tb_status tb_row_check_ids(struct tb_validator *validator,
     if (count == need && input_length % block_size)
         last_size = (uint32_t)(input_length % block_size);
     size_t full_count = record->id_count - (last_size != block_size);
-    size_t first = checked_count(validator, full_count);
+    struct tb_recent_row *recent = find_recent(validator, session);
+    size_t first = checked_count(validator, recent, full_count);
     TB_TRY(check_each(validator, first, last_size));
-    return keep_recent(validator, first, full_count);
+    return keep_recent(validator, recent, first, full_count);
 }
 
 void tb_row_check_meaning(struct tb_validator *validator,

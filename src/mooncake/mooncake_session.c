@@ -16,7 +16,8 @@ tb_status tb_mooncake_sessions_find(struct tb_mooncake_sessions *sessions,
         if (!grown)
             return TB_ERR_MEMORY;
         sessions->items = grown;
-        grown[sessions->names.count] = (struct tb_mooncake_session){0};
+        grown[sessions->names.count] =
+            (struct tb_mooncake_session){.number = sessions->names.count + 1};
         TB_TRY(tb_name_table_add(&sessions->names, name, &number));
     }
     *session = &sessions->items[number];

@@ -20,7 +20,9 @@ struct tb_prompt_head {
 
 struct tb_mooncake_session {
     uint64_t row_count;
-    unsigned kinds; /* that its rows have */
+    uint32_t number; /* from 1; 0: a row without a session */
+    uint32_t recent; /* belongs to id_check.c */
+    unsigned kinds;  /* that its rows have */
     bool has_time;
     double time_ms; /* the last row's, when has_time */
     struct tb_prompt_head first, last;

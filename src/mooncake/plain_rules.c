@@ -283,5 +283,5 @@ tb_status tb_plain_check(struct tb_validator *validator)
     check_times(validator, &row.figures, session);
     tb_row_check_meaning(validator, session, row.figures.input_length);
     session->row_count++;
-    return tb_row_check_ids(validator, row.figures.input_length);
+    return tb_row_check_ids(validator, session, row.figures.input_length);
 }

@@ -7,6 +7,15 @@
 #include "mooncake_session.h"
 #include "validator.h"
 
+enum { TB_RECENT_ROWS = 64 };
+
+/* Ids that were checked with a row of a session not long ago. */
+struct tb_recent_row {
+    uint32_t session; /* its number */
+    uint64_t *ids;
+    size_t count, capacity;
+};
+
 struct tb_validator {
     struct tb_validator_options options;
     struct tb_validation_counts counts;
@@ -17,10 +26,10 @@ struct tb_validator {
     uint64_t alone_count; /* rows without a session */
     struct tb_id_sizes sizes;
     struct tb_block_size_range block_sizes; /* that fit all rows */
-    uint64_t *recent;                       /* ids of the row before */
-    size_t recent_count, recent_capacity;   /* that were checked */
-    bool has_first;                         /* a row was there ... */
-    bool is_timed; /* ... and the first had a timestamp */
+    struct tb_recent_row recent[TB_RECENT_ROWS];
+    uint32_t next_recent; /* to be given to another session */
+    bool has_first;       /* a row was there ... */
+    bool is_timed;        /* ... and the first had a timestamp */
     bool has_time; /* of the row before: mooncake's order is the file's */
     double time_ms;
 };
@@ -44,6 +53,7 @@ enum { TB_ROW_TIMESTAMP, TB_ROW_DELAY };
 
 /* Number, size and order of ids; `input_length` is above 0. TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_row_check_ids(struct tb_validator *validator,
+                                        struct tb_mooncake_session *session,
                                         uint64_t input_length);
 
 /* TB_RULE_WHOLE_ROWS and TB_RULE_DELTA_ROWS, for a later row of `session`. */

@@ -29,7 +29,8 @@ void tb_validator_free(struct tb_validator *validator)
     tb_arena_release(&validator->arena);
     tb_mooncake_sessions_release(&validator->sessions);
     tb_id_sizes_release(&validator->sizes);
-    tb_memory_free(validator->recent);
+    for (size_t i = 0; i < TB_RECENT_ROWS; i++)
+        tb_memory_free(validator->recent[i].ids);
     tb_memory_free(validator);
 }
 

@@ -83,6 +83,12 @@ void tb_json_form_real(struct tb_json_form *form, const char *key, double value)
     put(form, (struct tb_span){(const uint8_t *)text, len});
 }
 
+void tb_json_form_null(struct tb_json_form *form, const char *key)
+{
+    begin_value(form, key);
+    put(form, TB_SPAN("null"));
+}
+
 void tb_json_form_bool(struct tb_json_form *form, const char *key, bool value)
 {
     begin_value(form, key);

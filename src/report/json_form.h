@@ -32,6 +32,7 @@ void tb_json_form_number(struct tb_json_form *form, const char *key,
 /* With at most six digits behind the point. `value` is finite. */
 void tb_json_form_real(struct tb_json_form *form, const char *key,
                        double value);
+void tb_json_form_null(struct tb_json_form *form, const char *key);
 void tb_json_form_bool(struct tb_json_form *form, const char *key, bool value);
 void tb_json_form_text(struct tb_json_form *form, const char *key,
                        struct tb_span value);

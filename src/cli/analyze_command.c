@@ -1,0 +1,470 @@
+/* tracebake analyze: what load do these rows make, and what would a prefix
+ * cache serve of it? */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "block_size_range.h"
+#include "command.h"
+#include "message.h"
+#include "meta.h"
+#include "mooncake_reader.h"
+#include "option.h"
+#include "stop_signal.h"
+
+enum {
+    BLOCK_SIZE_MAX = 1 << 20, // tokens
+    BLOCK_SIZE_DEFAULT = 512,
+    GUESS_ROWS = 1000, // that are read for it
+    LOST_SHOWN = 5
+};
+
+#define REPORT_MAX_LEN ((size_t)1 << 30)
+
+enum { ROWS_AUTO, ROWS_WHOLE, ROWS_DELTA };
+
+struct arguments {
+    struct tb_text_list files;
+    uint64_t block_size, kv_bytes_per_token;
+    const char *block_sizes, *cache_blocks;
+    int rows, hit_rate;
+    bool is_json, is_help;
+};
+
+static const struct tb_option options[] = {
+    {"Options", "block-size", TB_OPTION_NUMBER, "N",
+     "what FILE.meta.json says; else what fits the first rows",
+     "Tokens of a block.", offsetof(struct arguments, block_size), 1,
+     BLOCK_SIZE_MAX},
+    {NULL, "rows", TB_OPTION_CHOICE, "auto|whole|delta", "auto",
+     "What a row holds: the whole prompt, or what the turn adds to the prompt "
+     "and answer before it in its session, so that figures are of the sums. "
+     "auto takes what FILE.meta.json says, else whole.",
+     offsetof(struct arguments, rows), 0, 0},
+    {NULL, "block-sizes", TB_OPTION_TEXT, "N,N,..", NULL,
+     "Tell for these block sizes too, multiples of the rows' own, what a "
+     "prefix cache would serve.",
+     offsetof(struct arguments, block_sizes), 0, 0},
+    {NULL, "cache-blocks", TB_OPTION_TEXT, "N,N,..", NULL,
+     "Tell for caches of so many blocks too, beside powers of two.",
+     offsetof(struct arguments, cache_blocks), 0, 0},
+    {NULL, "kv-bytes-per-token", TB_OPTION_NUMBER, "N", NULL,
+     "Show cache sizes in GiB too. For one token: 2 x layers x KV heads x head "
+     "size x bytes of a number; 131072 for Llama 3.1 8B in 16 bits.",
+     offsetof(struct arguments, kv_bytes_per_token), 1, UINT32_MAX},
+    {NULL, "hit-rate", TB_OPTION_CHOICE,
+     "tokens|blocks|aiperf|any-block|reuse|all", NULL,
+     "Show the share as other tools count it under the same name.",
+     offsetof(struct arguments, hit_rate), 0, 0},
+    {NULL, "json", TB_OPTION_FLAG, NULL, NULL,
+     "One JSON object, on one line, with all figures.",
+     offsetof(struct arguments, is_json), 0, 0},
+    {NULL, "help", TB_OPTION_FLAG, NULL, NULL, "Show this page.",
+     offsetof(struct arguments, is_help), 0, 0},
+};
+
+static const struct tb_option_table table = {
+    .command = "analyze",
+    .purpose = "lengths, sessions and prefix cache of mooncake rows",
+    .usage = "analyze FILE... [--block-size N] [--rows auto|whole|delta]",
+    .description =
+        "Reads mooncake JSONL, anybody's, and tells its lengths, sessions and "
+        "times, and how much of its prompts a prefix cache serves: without "
+        "limits, and exactly for every size of an LRU cache at once. Several "
+        "files are one trace, one after the other. '-' is standard input; gzip "
+        "and zstd are read as they are. docs/METRICS.md defines each figure.\n",
+    .examples = "  tracebake analyze rows.jsonl --kv-bytes-per-token 131072\n"
+                "  tracebake analyze mooncake_trace.jsonl --block-sizes "
+                "1024,2048\n",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .operands = offsetof(struct arguments, files),
+    .operands_max = SIZE_MAX,
+};
+
+struct job {
+    const struct arguments *arguments;
+    struct tb_trace_analysis analysis;
+    struct tb_analysis_report report;
+    struct tb_mooncake_record record;
+    struct tb_arena arena;            // of a line
+    struct tb_block_size_range range; // that fits all rows
+    uint64_t block_sizes[TB_ANALYSIS_MAX_CHOSEN];
+    size_t block_size_count;
+    uint64_t cache_blocks[TB_ANALYSIS_MAX_CHOSEN];
+};
+
+static bool is_stopping(void *context)
+{
+    (void)context;
+    return tb_stop_signal() != 0;
+}
+
+/* ---- rows ------------------------------------------------------------------
+ */
+
+// A whole number from 0 on; what else a field may hold is none.
+static bool read_length(const struct tb_mooncake_record *record,
+                        tb_mooncake_field field, tb_mooncake_field other,
+                        uint64_t *length)
+{
+    struct tb_mooncake_integer integer;
+    const struct tb_mooncake_value *value = &record->fields[field];
+    if (!tb_mooncake_value_is_set(value))
+        value = &record->fields[other];
+    bool is_read =
+        tb_mooncake_value_integer(value, &integer) == TB_MOONCAKE_READ &&
+        !integer.is_negative && !integer.is_beyond;
+    *length = is_read ? integer.magnitude : 0;
+    return is_read;
+}
+
+static bool read_time(const struct tb_mooncake_record *record,
+                      tb_mooncake_field field, tb_mooncake_field other,
+                      double *ms)
+{
+    const struct tb_mooncake_value *value = &record->fields[field];
+    if (!tb_mooncake_value_is_set(value))
+        value = &record->fields[other];
+    return tb_mooncake_value_real(value, ms) == TB_MOONCAKE_READ;
+}
+
+// A text as it is, a number as it is written.
+static struct tb_span read_name(const struct tb_mooncake_record *record,
+                                tb_mooncake_field field)
+{
+    const struct tb_mooncake_value *value = &record->fields[field];
+    bool is_name =
+        value->kind == TB_MOONCAKE_TEXT || value->kind == TB_MOONCAKE_NUMBER;
+    return is_name ? value->text : (struct tb_span){0};
+}
+
+static bool read_row(const struct tb_mooncake_record *record,
+                     struct tb_trace_row *row)
+{
+    *row = (struct tb_trace_row){
+        .session = read_name(record, TB_MOONCAKE_SESSION_ID),
+        .agent = read_name(record, TB_MOONCAKE_AGENT_TYPE),
+        .priority = read_name(record, TB_MOONCAKE_PRIORITY),
+        .ids = record->ids,
+        .id_count = record->id_count,
+    };
+    row->has_output =
+        read_length(record, TB_MOONCAKE_OUTPUT_LENGTH,
+                    TB_MOONCAKE_OUTPUT_TOKENS, &row->output_length);
+    row->has_time = read_time(record, TB_MOONCAKE_TIMESTAMP,
+                              TB_MOONCAKE_CREATED_TIME, &row->time_ms);
+    row->has_delay = read_time(record, TB_MOONCAKE_DELAY, TB_MOONCAKE_DELAY_MS,
+                               &row->delay_ms);
+    return read_length(record, TB_MOONCAKE_INPUT_LENGTH,
+                       TB_MOONCAKE_INPUT_TOKENS, &row->input_length);
+}
+
+static void lose_line(struct job *job, const char *path, struct tb_error *error)
+{
+    tb_error_set_path(error, path);
+    if (job->report.lost_line_count++ < LOST_SHOWN)
+        tb_message_error(error);
+}
+
+/* A line that is no row costs that line. */
+static tb_status read_line(struct job *job,
+                           const struct tb_mooncake_reader *reader,
+                           const char *path, struct tb_span line, bool *is_row,
+                           struct tb_trace_row *row)
+{
+    struct tb_error error;
+    tb_arena_reset(&job->arena);
+    tb_status status = tb_mooncake_record_read(
+        &job->record, line, tb_mooncake_reader_offset(reader),
+        tb_mooncake_reader_line(reader), &job->arena, &error);
+    *is_row = status == TB_OK;
+    if (status == TB_ERR_MEMORY)
+        return status;
+    if (status != TB_OK)
+        lose_line(job, path, &error);
+    else if (!read_row(&job->record, row)) {
+        job->report.lengthless_count++;
+        *is_row = false;
+    }
+    return TB_OK;
+}
+
+static tb_status add_row(struct job *job, const struct tb_trace_row *row)
+{
+    if (row->id_count > 0 && row->input_length > 0)
+        tb_block_size_range_narrow(&job->range, row->input_length,
+                                   row->id_count);
+    return tb_trace_analysis_add(&job->analysis, row);
+}
+
+static tb_status read_file(struct job *job, const char *path,
+                           struct tb_mooncake_reader *reader,
+                           struct tb_error *error)
+{
+    for (;;) {
+        struct tb_span line;
+        struct tb_trace_row row;
+        bool is_row;
+        if (tb_stop_signal())
+            return tb_fail(error, TB_ERR_INTERRUPTED, "stopped");
+        TB_TRY(tb_mooncake_reader_next(reader, &line, error));
+        if (!line.ptr)
+            return TB_OK;
+        tb_status status = read_line(job, reader, path, line, &is_row, &row);
+        if (status == TB_OK && is_row)
+            status = add_row(job, &row);
+        if (status != TB_OK)
+            return tb_fail(error, status, "cannot analyze: %s",
+                           status == TB_ERR_LIMIT ? "too many blocks"
+                                                  : "out of memory");
+    }
+}
+
+static tb_status analyze_file(struct job *job, const char *path,
+                              struct tb_error *error)
+{
+    struct tb_mooncake_reader *reader = NULL;
+    TB_TRY(tb_mooncake_reader_open(path, &reader, error));
+    tb_input_on_signal(tb_mooncake_reader_input(reader), is_stopping, NULL);
+    tb_status status = read_file(job, path, reader, error);
+    tb_mooncake_reader_close(reader);
+    return status;
+}
+
+/* ---- how to read them ------------------------------------------------------
+ */
+
+/* The block size that the first rows of a file fit: 512 if that is one, since
+ * it is what most files have; 0 when there is none, or nothing to read. */
+static tb_status guess_block_size(struct job *job, const char *path,
+                                  uint64_t *guess)
+{
+    struct tb_mooncake_reader *reader = NULL;
+    struct tb_block_size_range range = tb_block_size_range_all();
+    struct tb_span line;
+    bool has_rows = false;
+    *guess = 0;
+    // A pipe can be read only once.
+    if (strcmp(path, "-") == 0 ||
+        tb_mooncake_reader_open(path, &reader, NULL) != TB_OK)
+        return TB_OK;
+    tb_status status = TB_OK;
+    for (int i = 0; i < GUESS_ROWS && status == TB_OK; i++) {
+        struct tb_trace_row row;
+        if (!tb_input_is_seekable(tb_mooncake_reader_input(reader)) ||
+            tb_mooncake_reader_next(reader, &line, NULL) != TB_OK || !line.ptr)
+            break;
+        tb_arena_reset(&job->arena);
+        status = tb_mooncake_record_read(&job->record, line, 0, 1, &job->arena,
+                                         NULL);
+        if (status == TB_OK && read_row(&job->record, &row) &&
+            row.id_count > 1 && row.input_length > 0) {
+            tb_block_size_range_narrow(&range, row.input_length, row.id_count);
+            has_rows = true;
+        }
+        status = status == TB_ERR_MEMORY ? status : TB_OK;
+    }
+    tb_mooncake_reader_close(reader);
+    bool is_default =
+        range.min <= BLOCK_SIZE_DEFAULT && range.max >= BLOCK_SIZE_DEFAULT;
+    if (has_rows)
+        *guess =
+            is_default ? BLOCK_SIZE_DEFAULT : tb_block_size_range_guess(&range);
+    return status;
+}
+
+static tb_status choose_block_size(struct job *job,
+                                   const struct tb_meta_reading *meta,
+                                   uint32_t *block_size)
+{
+    uint64_t guess = 0;
+    job->report.block_size_origin = "given";
+    *block_size = (uint32_t)job->arguments->block_size;
+    if (*block_size)
+        return TB_OK;
+    job->report.block_size_origin = "meta";
+    *block_size = meta->block_size;
+    if (*block_size)
+        return TB_OK;
+    TB_TRY(guess_block_size(job, job->report.path, &guess));
+    bool is_guessed = guess > 0 && guess <= BLOCK_SIZE_MAX;
+    job->report.block_size_origin = is_guessed ? "guess" : "default";
+    *block_size = is_guessed ? (uint32_t)guess : BLOCK_SIZE_DEFAULT;
+    return TB_OK;
+}
+
+static bool choose_rows(struct job *job, const struct tb_meta_reading *meta)
+{
+    int rows = job->arguments->rows;
+    job->report.rows_origin = rows != ROWS_AUTO  ? "given"
+                              : meta->has_prompt ? "meta"
+                                                 : "default";
+    return rows == ROWS_AUTO ? meta->has_prompt && meta->is_delta
+                             : rows == ROWS_DELTA;
+}
+
+/* Numbers with commas between, each at least 1. */
+static tb_status read_numbers(const char *option, const char *text,
+                              uint64_t *numbers, size_t *count,
+                              struct tb_error *error)
+{
+    for (*count = 0; text && *text; ++*count) {
+        char *end;
+        unsigned long long number = strtoull(text, &end, 10);
+        bool is_number = text[0] >= '0' && text[0] <= '9' && number > 0 &&
+                         (*end == '\0' || (*end == ',' && end[1]));
+        if (!is_number)
+            return tb_fail(error, TB_ERR_USAGE,
+                           "--%s: expected numbers with commas between, found "
+                           "'%s'",
+                           option, text);
+        if (*count == TB_ANALYSIS_MAX_CHOSEN)
+            return tb_fail(error, TB_ERR_USAGE, "--%s takes up to %d numbers",
+                           option, TB_ANALYSIS_MAX_CHOSEN);
+        numbers[*count] = number;
+        text = *end ? end + 1 : end;
+    }
+    return TB_OK;
+}
+
+static tb_status find_multiples(const struct job *job, uint32_t block_size,
+                                uint32_t *multiples, struct tb_error *error)
+{
+    if (job->block_size_count >= TB_ANALYSIS_MAX_SIZES)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "--block-sizes takes up to %d numbers",
+                       TB_ANALYSIS_MAX_SIZES - 1);
+    for (size_t i = 0; i < job->block_size_count; i++) {
+        uint64_t size = job->block_sizes[i];
+        if (size <= block_size || size % block_size || size > BLOCK_SIZE_MAX)
+            return tb_fail(error, TB_ERR_USAGE,
+                           "--block-sizes: %llu is no multiple of the rows' "
+                           "block size %u, or above %d",
+                           (unsigned long long)size, block_size,
+                           BLOCK_SIZE_MAX);
+        multiples[i] = (uint32_t)(size / block_size);
+    }
+    return TB_OK;
+}
+
+static tb_status read_lists(struct job *job, struct tb_error *error)
+{
+    TB_TRY(read_numbers("block-sizes", job->arguments->block_sizes,
+                        job->block_sizes, &job->block_size_count, error));
+    job->report.chosen_blocks = job->cache_blocks;
+    return read_numbers("cache-blocks", job->arguments->cache_blocks,
+                        job->cache_blocks, &job->report.chosen_count, error);
+}
+
+static tb_status prepare(struct job *job, struct tb_error *error)
+{
+    struct tb_meta_reading meta;
+    uint32_t block_size, multiples[TB_ANALYSIS_MAX_SIZES];
+    job->range = tb_block_size_range_all();
+    TB_TRY(read_lists(job, error));
+    TB_TRY(tb_meta_read(job->report.path, &meta));
+    TB_TRY(choose_block_size(job, &meta, &block_size));
+    TB_TRY(find_multiples(job, block_size, multiples, error));
+    return tb_trace_analysis_init(&job->analysis, block_size,
+                                  choose_rows(job, &meta), multiples,
+                                  job->block_size_count);
+}
+
+/* ---- the answer ------------------------------------------------------------
+ */
+
+/* Columns of the terminal that standard output is; 0 when it is none. Pictures
+ * are plain characters, so that NO_COLOR has nothing to forbid. */
+static unsigned picture_width(void)
+{
+    enum { LEAST = 20, MOST = 1000, USUAL = 80 };
+    struct winsize size = {0};
+    const char *columns = getenv("COLUMNS");
+    unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (!columns && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    return width >= LEAST && width <= MOST ? (unsigned)width : USUAL;
+}
+
+static tb_status tell(struct job *job)
+{
+    struct tb_buffer text = TB_BUFFER(REPORT_MAX_LEN);
+    struct tb_analysis_report *report = &job->report;
+    report->width = picture_width();
+    uint64_t guess = tb_block_size_range_guess(&job->range);
+    report->block_size_guess = guess != job->analysis.block_len ? guess : 0;
+    tb_status status = tb_trace_analysis_finish(&job->analysis);
+    if (status == TB_OK)
+        status = job->arguments->is_json ? tb_analysis_json(report, &text)
+                                         : tb_analysis_text(report, &text);
+    if (status == TB_OK)
+        status = tb_message_text(tb_buffer_span(&text), false);
+    tb_buffer_release(&text);
+    return status;
+}
+
+static tb_status run(struct job *job, struct tb_error *error)
+{
+    const struct tb_text_list *files = &job->arguments->files;
+    TB_TRY(prepare(job, error));
+    for (size_t i = 0; i < files->count; i++)
+        TB_TRY(analyze_file(job, files->items[i], error));
+    if (job->analysis.row_count == 0) {
+        tb_fail(error, TB_ERR_EMPTY, "no rows with lengths");
+        tb_error_set_path(error, job->report.path);
+        return TB_ERR_EMPTY;
+    }
+    return tell(job);
+}
+
+static int analyze(const struct arguments *arguments)
+{
+    struct job job = {
+        .arguments = arguments,
+        .report = {.path = arguments->files.items[0],
+                   .path_count = arguments->files.count,
+                   .kv_bytes_per_token = arguments->kv_bytes_per_token,
+                   .hit_rate = arguments->hit_rate}};
+    struct tb_error error = {0};
+    job.report.analysis = &job.analysis;
+    tb_stop_signal_watch();
+    tb_status status = run(&job, &error);
+    tb_trace_analysis_release(&job.analysis);
+    tb_mooncake_record_release(&job.record);
+    tb_arena_release(&job.arena);
+    if (tb_stop_signal())
+        return TB_EXIT_SIGNAL + tb_stop_signal();
+    if (status == TB_OK || status == TB_ERR_CLOSED)
+        return TB_EXIT_DONE;
+    if (error.status != status)
+        tb_fail(&error, status, "cannot analyze: %s", tb_status_name(status));
+    if (status == TB_ERR_USAGE)
+        return tb_message_usage(&error, table.command);
+    tb_message_error(&error);
+    return TB_EXIT_FAILED;
+}
+
+int tb_command_analyze(int argc, char *const *argv)
+{
+    struct arguments arguments = {.hit_rate = -1};
+    struct tb_error error = {0};
+    tb_status status = tb_option_parse(&table, argc, argv, &arguments, &error);
+    if (status == TB_OK && !arguments.is_help && arguments.files.count == 0)
+        status = tb_fail(&error, TB_ERR_USAGE,
+                         "no rows given; name a file, or - for standard input");
+    int result;
+    if (arguments.is_help)
+        result = tb_message_help(&table);
+    else if (status != TB_OK)
+        result = tb_message_usage(&error, table.command);
+    else
+        result = analyze(&arguments);
+    tb_text_list_release(&arguments.files);
+    return result;
+}

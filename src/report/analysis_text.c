@@ -1,0 +1,462 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "text_page.h"
+
+enum {
+    GROUPS_SHOWN = 10,
+    NAME_SHOWN = 22, // bytes
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void put_head(struct tb_page *page,
+                     const struct tb_analysis_report *report)
+{
+    const struct tb_trace_analysis *analysis = report->analysis;
+    tb_page_put(page, "%s",
+                strcmp(report->path, "-") == 0 ? "standard input"
+                                               : report->path);
+    if (report->path_count > 1)
+        tb_page_put(page, " and %" PRIu64 " more", report->path_count - 1);
+    tb_page_put(page, ": %s, %s\n\n",
+                tb_counted(analysis->session_count, "session").text,
+                tb_counted(analysis->row_count, "row").text);
+}
+
+/* A bar for a part of a whole, 0..1, when there is room for pictures: `taken`
+ * columns stand before it. */
+static void put_bar(struct tb_page *page,
+                    const struct tb_analysis_report *report, double part,
+                    unsigned taken)
+{
+    enum { LEAST = 10, MOST = 60, GAP = 2 };
+    if (report->width < taken + GAP + LEAST)
+        return;
+    unsigned room = report->width - taken - GAP;
+    unsigned count = (unsigned)(part * (room < MOST ? room : MOST) + 0.5);
+    if (count > 0)
+        tb_page_put(page, "%*s", GAP, "");
+    for (unsigned i = 0; i < count; i++)
+        tb_page_put(page, "#");
+}
+
+/* How many rows have a length up to each power of two, where a terminal shows
+ * it. The tally is sorted. */
+static void put_histogram(struct tb_page *page,
+                          const struct tb_analysis_report *report,
+                          const char *title, const struct tb_tally *tally)
+{
+    enum { TAKEN = 24 + 9 };
+    uint64_t counts[65] = {0}, most = 0;
+    size_t first = 64, last = 0;
+    if (report->width == 0 || tally->entry_count < 2)
+        return;
+    for (size_t i = 0; i < tally->entry_count; i++) {
+        size_t group = 0;
+        while (group < 64 && UINT64_C(1) << group < tally->entries[i].value)
+            group++;
+        counts[group] += tally->entries[i].count;
+        most = counts[group] > most ? counts[group] : most;
+        first = group < first ? group : first;
+        last = group;
+    }
+    tb_page_put(page, "\n%-24s%9s\n", title, "rows");
+    for (size_t group = first; group <= last; group++) {
+        uint64_t limit = group < 64 ? UINT64_C(1) << group : UINT64_MAX;
+        tb_page_put(page, "  up to %-16s%9s", tb_grouped(limit).text,
+                    tb_grouped(counts[group]).text);
+        put_bar(page, report, (double)counts[group] / (double)most, TAKEN);
+        tb_page_put(page, "\n");
+    }
+}
+
+/* ---- lengths ---------------------------------------------------------------
+ */
+
+static void put_columns(struct tb_page *page, const char *title)
+{
+    tb_page_put(page, "%-18s%8s%8s%9s%8s%9s%9s%9s\n", title, "count", "min",
+                "mean", "p50", "p90", "p99", "max");
+}
+
+static void put_tally(struct tb_page *page, const char *name,
+                      struct tb_tally *tally)
+{
+    if (tally->count == 0)
+        return;
+    tb_page_put(page, "%-18s%8s", name, tb_grouped(tally->count).text);
+    tb_page_put(page, "%8s", tb_grouped(tb_tally_percentile(tally, 0)).text);
+    tb_page_put(page, "%9s", tb_grouped_real(tb_tally_mean(tally)).text);
+    tb_page_put(page, "%8s", tb_grouped(tb_tally_percentile(tally, 0.5)).text);
+    static const double fractions[] = {0.9, 0.99, 1};
+    for (size_t i = 0; i < 3; i++)
+        tb_page_put(page, "%9s",
+                    tb_grouped(tb_tally_percentile(tally, fractions[i])).text);
+    tb_page_put(page, "\n");
+}
+
+static void put_lengths(struct tb_page *page,
+                        struct tb_trace_analysis *analysis)
+{
+    put_columns(page, "");
+    put_tally(page, "prompt tokens", &analysis->all.prompt);
+    put_tally(page, "new tokens", &analysis->all.fresh);
+    put_tally(page, "output tokens", &analysis->all.output);
+    put_tally(page, "turns per session", &analysis->session_turns);
+    put_tally(page, "delay, ms", &analysis->delays);
+    put_tally(page, "interval, ms", &analysis->intervals);
+    tb_page_put(page, "\n");
+    tb_page_entry(page, "new tokens",
+                  "of a prompt: those that a prefix cache "
+                  "without limits does not have");
+    if (analysis->delays.count > 0)
+        tb_page_entry(page, "delay",
+                      "from an answer to the next turn of its "
+                      "session, as the rows say");
+    if (analysis->intervals.count > 0)
+        tb_page_entry(page, "interval",
+                      "between timestamps of rows of a "
+                      "session that follow each other");
+    if (analysis->time_count > 0)
+        tb_page_entry(page, "timestamps", "%s, over %.1f s",
+                      tb_counted(analysis->time_count, "row").text,
+                      (analysis->last_time_ms - analysis->first_time_ms) /
+                          1000);
+}
+
+/* ---- groups ----------------------------------------------------------------
+ */
+
+static void put_group_columns(struct tb_page *page, const char *title)
+{
+    tb_page_put(page, "\n%-24s%9s%9s%9s%9s%9s%9s\n", title, "rows", "prompt",
+                "p99", "new", "output", "served");
+}
+
+// Medians, and the longest but one in a hundred prompts.
+static void put_group(struct tb_page *page, struct tb_length_group *group)
+{
+    double all = group->prompt.sum;
+    tb_page_put(page, "%9s", tb_grouped(group->row_count).text);
+    tb_page_put(page, "%9s",
+                tb_grouped(tb_tally_percentile(&group->prompt, 0.5)).text);
+    tb_page_put(page, "%9s",
+                tb_grouped(tb_tally_percentile(&group->prompt, 0.99)).text);
+    tb_page_put(page, "%9s",
+                tb_grouped(tb_tally_percentile(&group->fresh, 0.5)).text);
+    tb_page_put(page, "%9s",
+                tb_grouped(tb_tally_percentile(&group->output, 0.5)).text);
+    tb_page_put(page, "%7.1f %%\n",
+                all > 0 ? 100 * (all - group->fresh.sum) / all : 0);
+}
+
+// A character is never cut in two.
+static struct tb_span shortened(struct tb_span name)
+{
+    if (name.len <= NAME_SHOWN)
+        return name;
+    size_t len = NAME_SHOWN;
+    while (len > 0 && (name.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return (struct tb_span){name.ptr, len};
+}
+
+static void put_name(struct tb_page *page, struct tb_span name)
+{
+    struct tb_span shown = shortened(name);
+    tb_page_put(page, "  %.*s%*s", (int)shown.len, (const char *)shown.ptr,
+                (int)(NAME_SHOWN - shown.len), "");
+}
+
+/* In the order of first appearance, which is that of the trace. */
+static void put_groups(struct tb_page *page, const char *title,
+                       const struct tb_name_table *names,
+                       struct tb_length_group *groups)
+{
+    if (names->count == 0)
+        return;
+    put_group_columns(page, title);
+    for (uint32_t i = 0; i < names->count && i < GROUPS_SHOWN; i++) {
+        put_name(page, tb_name_table_name(names, i));
+        put_group(page, &groups[i]);
+    }
+    if (names->count > GROUPS_SHOWN)
+        tb_page_put(page, "  and %s more\n",
+                    tb_grouped(names->count - GROUPS_SHOWN).text);
+}
+
+static void put_turns(struct tb_page *page, struct tb_trace_analysis *analysis)
+{
+    if (analysis->turns[0].row_count == analysis->row_count)
+        return;
+    put_group_columns(page, "by turn, medians");
+    for (size_t i = 0; i < TB_ANALYSIS_TURN_GROUPS; i++) {
+        char name[64];
+        uint64_t first, last;
+        if (analysis->turns[i].row_count == 0)
+            continue;
+        tb_turn_group_range(i, &first, &last);
+        if (first == last)
+            (void)snprintf(name, sizeof(name), "%" PRIu64, first);
+        else
+            (void)snprintf(name, sizeof(name), "%" PRIu64 " to %" PRIu64, first,
+                           last);
+        put_name(page, tb_span_of(name));
+        put_group(page, &analysis->turns[i]);
+    }
+}
+
+/* ---- the cache -------------------------------------------------------------
+ */
+
+static void put_cache(struct tb_page *page,
+                      const struct tb_trace_analysis *analysis)
+{
+    const struct tb_prefix_cache *cache = &analysis->caches[0].cache;
+    uint64_t all = cache->prompt_tokens;
+    tb_page_put(page, "\n");
+    tb_page_entry(page, "prefix cache",
+                  "%.1f %% of all %s prompt tokens are served by a prefix "
+                  "cache without limits: leading tokens in blocks that an "
+                  "earlier row already had, a partial last block by its tokens",
+                  percent(tb_prefix_cache_served(cache), all),
+                  tb_grouped(all).text);
+    tb_page_entry(page, "", "%.1f %% the same session had before,",
+                  percent(cache->session_tokens, all));
+    if (analysis->agents.count > 0) {
+        tb_page_entry(page, "",
+                      "%.1f %% other sessions of the same agent_type,",
+                      percent(cache->agent_tokens, all));
+        tb_page_entry(page, "", "%.1f %% other agents only",
+                      percent(cache->other_tokens, all));
+    } else {
+        tb_page_entry(page, "", "%.1f %% other sessions only",
+                      percent(cache->agent_tokens + cache->other_tokens, all));
+    }
+}
+
+static void put_needs(struct tb_page *page, const struct tb_prefix_cache *cache)
+{
+    const struct tb_stack_distance *stack = &cache->stack;
+    double served = (double)tb_prefix_cache_served(cache);
+    uint64_t most = (uint64_t)ceil(served * 0.9);
+    uint64_t nearly_all = (uint64_t)ceil(served * 0.99);
+    tb_page_entry(
+        page, "working set",
+        "%s; of what is served without limits, 90 %% needs %s, 99 %% %s and "
+        "all of it %s",
+        tb_counted(cache->tree.id_count, "distinct block").text,
+        tb_grouped(tb_stack_distance_needed(stack, most)).text,
+        tb_grouped(tb_stack_distance_needed(stack, nearly_all)).text,
+        tb_grouped(tb_stack_distance_needed(stack, (uint64_t)served)).text);
+}
+
+static uint64_t put_size(struct tb_page *page,
+                         const struct tb_analysis_report *report,
+                         uint64_t blocks)
+{
+    enum { TAKEN = 24 + 9 + 9 };
+    const struct tb_sized_cache *sized = &report->analysis->caches[0];
+    const struct tb_prefix_cache *cache = &sized->cache;
+    uint64_t served = tb_stack_distance_served(&cache->stack, blocks);
+    double share = percent(served, cache->prompt_tokens);
+    tb_page_put(page, "  %-22s", tb_counted(blocks, "block").text);
+    if (report->kv_bytes_per_token)
+        tb_page_put(page, "%9.3g", tb_cache_gib(report, sized, blocks));
+    else
+        tb_page_put(page, "%9s", "");
+    tb_page_put(page, "%7.1f %%", share);
+    put_bar(page, report, share / 100, TAKEN);
+    tb_page_put(page, "\n");
+    return served;
+}
+
+static void put_sizes(struct tb_page *page,
+                      const struct tb_analysis_report *report)
+{
+    uint64_t all = tb_prefix_cache_served(&report->analysis->caches[0].cache);
+    uint64_t blocks = 1;
+    tb_page_put(page, "\n%-24s%9s%9s\n", "by cache size, LRU",
+                report->kv_bytes_per_token ? "GiB" : "", "served");
+    while (put_size(page, report, blocks) < all)
+        blocks *= 2;
+    for (size_t i = 0; i < report->chosen_count; i++)
+        (void)put_size(page, report, report->chosen_blocks[i]);
+}
+
+static void put_block_sizes(struct tb_page *page,
+                            const struct tb_trace_analysis *analysis)
+{
+    if (analysis->cache_count < 2)
+        return;
+    tb_page_put(page, "\n%-24s%9s%9s%18s\n", "by block size", "", "served",
+                "distinct blocks");
+    for (size_t i = 0; i < analysis->cache_count; i++) {
+        const struct tb_prefix_cache *cache = &analysis->caches[i].cache;
+        tb_page_put(page, "  %-22s%9s",
+                    tb_counted(cache->tree.block_len, "token").text, "");
+        tb_page_put(
+            page, "%7.1f %%%18s\n",
+            percent(tb_prefix_cache_served(cache), cache->prompt_tokens),
+            tb_grouped(cache->tree.id_count).text);
+    }
+}
+
+static tb_status put_prefixes(struct tb_page *page,
+                              const struct tb_trace_analysis *analysis)
+{
+    struct tb_shared_prefix prefixes[TB_ANALYSIS_PREFIXES];
+    size_t count;
+    TB_TRY(tb_prefix_ranking(&analysis->caches[0].cache.tree, prefixes,
+                             TB_ANALYSIS_PREFIXES, &count));
+    if (count == 0)
+        return TB_OK;
+    tb_page_put(page, "\n%-24s%9s%9s%9s%14s%s\n", "shared prefixes", "rows",
+                "tokens", "blocks", "saved tokens",
+                analysis->agents.count ? "  agent" : "");
+    for (size_t i = 0; i < count; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof(name), "first in row %" PRIu32,
+                       prefixes[i].first_row + 1);
+        put_name(page, tb_span_of(name));
+        tb_page_put(page, "%9s", tb_grouped(prefixes[i].rows).text);
+        tb_page_put(page, "%9s", tb_grouped(prefixes[i].tokens).text);
+        tb_page_put(page, "%9s", tb_grouped(prefixes[i].blocks).text);
+        tb_page_put(page, "%14s", tb_grouped(prefixes[i].saved_tokens).text);
+        if (prefixes[i].first_agent) {
+            struct tb_span agent = shortened(tb_name_table_name(
+                &analysis->agents, prefixes[i].first_agent - 1));
+            tb_page_put(page, "  %.*s", (int)agent.len,
+                        (const char *)agent.ptr);
+        }
+        tb_page_put(page, "\n");
+    }
+    return TB_OK;
+}
+
+static void put_hit_rates(struct tb_page *page,
+                          const struct tb_analysis_report *report)
+{
+    bool is_first = true;
+    for (int rate = 0; rate < TB_HIT_RATE_COUNT; rate++) {
+        if (report->hit_rate != TB_HIT_RATE_COUNT && report->hit_rate != rate)
+            continue;
+        if (is_first)
+            tb_page_put(page, "\n");
+        tb_page_entry(page, is_first ? "hit rates" : "", "%.4f %s: %s",
+                      tb_hit_rate_value(report->analysis, (tb_hit_rate)rate),
+                      tb_hit_rate_name((tb_hit_rate)rate),
+                      tb_hit_rate_text((tb_hit_rate)rate));
+        is_first = false;
+    }
+}
+
+/* ---- what the figures are of -----------------------------------------------
+ */
+
+static const char *origin_text(const char *origin)
+{
+    switch (origin[0]) {
+    case 'm':
+        return ", as FILE.meta.json says";
+    case 'd':
+        return ", unless options say otherwise";
+    case 'g':
+        return origin[1] == 'u' ? ", which fits the first rows" : "";
+    default:
+        return "";
+    }
+}
+
+static void put_unfit(struct tb_page *page,
+                      const struct tb_analysis_report *report)
+{
+    struct tb_counted rows = tb_counted(report->analysis->unfit_count, "row");
+    if (report->block_size_guess)
+        tb_page_entry(
+            page, "warning",
+            "%s with more or fewer ids than blocks of that size, so "
+            "that shares are not what they seem; --block-size %" PRIu64
+            " fits all rows",
+            rows.text, report->block_size_guess);
+    else
+        tb_page_entry(page, "warning",
+                      "%s with more or fewer ids than blocks of that size",
+                      rows.text);
+}
+
+static bool looks_like_delta(const struct tb_analysis_report *report)
+{
+    const struct tb_trace_analysis *analysis = report->analysis;
+    return report->rows_origin[0] == 'd' &&
+           analysis->row_count > analysis->session_count &&
+           analysis->idless_count < analysis->row_count &&
+           analysis->caches[0].cache.session_tokens == 0;
+}
+
+static void put_settings(struct tb_page *page,
+                         const struct tb_analysis_report *report)
+{
+    const struct tb_trace_analysis *analysis = report->analysis;
+    tb_page_put(page, "\n");
+    tb_page_entry(page, "block size", "%s%s",
+                  tb_counted(analysis->block_len, "token").text,
+                  origin_text(report->block_size_origin));
+    tb_page_entry(page, "rows", "%s%s",
+                  analysis->is_delta
+                      ? "hold what a turn adds; prompts are the session's rows "
+                        "and answers so far"
+                      : "are whole prompts",
+                  origin_text(report->rows_origin));
+    if (analysis->unfit_count > 0)
+        put_unfit(page, report);
+    if (looks_like_delta(report))
+        tb_page_entry(page, "note",
+                      "no row begins like an earlier one of its session: if "
+                      "rows hold what a turn adds, say --rows delta");
+    if (analysis->idless_count > 0)
+        tb_page_entry(page, "note", "%s without ids, which no cache serves",
+                      tb_counted(analysis->idless_count, "row").text);
+    if (report->lengthless_count > 0)
+        tb_page_entry(page, "note",
+                      "%s without an input_length, left out of all figures",
+                      tb_counted(report->lengthless_count, "row").text);
+    if (report->lost_line_count > 0)
+        tb_page_entry(page, "lost", "%s that are no rows",
+                      tb_counted(report->lost_line_count, "line").text);
+    if (analysis->negative_count > 0)
+        tb_page_entry(page, "note", "%s below 0 between turns, left out",
+                      tb_counted(analysis->negative_count, "gap").text);
+}
+
+tb_status tb_analysis_text(const struct tb_analysis_report *report,
+                           struct tb_buffer *buffer)
+{
+    struct tb_trace_analysis *analysis = report->analysis;
+    struct tb_page page = {.buffer = buffer};
+    put_head(&page, report);
+    put_lengths(&page, analysis);
+    put_histogram(&page, report, "prompt tokens", &analysis->all.prompt);
+    put_histogram(&page, report, "new tokens", &analysis->all.fresh);
+    put_histogram(&page, report, "output tokens", &analysis->all.output);
+    put_cache(&page, analysis);
+    put_needs(&page, &analysis->caches[0].cache);
+    put_sizes(&page, report);
+    put_block_sizes(&page, analysis);
+    put_groups(&page, "by agent, medians", &analysis->agents,
+               analysis->agent_groups);
+    put_groups(&page, "by priority, medians", &analysis->priorities,
+               analysis->priority_groups);
+    put_turns(&page, analysis);
+    TB_TRY(put_prefixes(&page, analysis));
+    put_hit_rates(&page, report);
+    put_settings(&page, report);
+    return page.status;
+}

@@ -1,0 +1,34 @@
+/* How often each value came: percentiles that are exact, in memory for the
+ * distinct values only, since lengths repeat. One thread at a time;
+ * zero-initialised is empty and ready. */
+#ifndef TB_TALLY_H
+#define TB_TALLY_H
+
+#include "status.h"
+
+struct tb_tally_entry {
+    uint64_t value;
+    uint64_t count; /* 0: a free slot */
+};
+
+struct tb_tally {
+    struct tb_tally_entry *entries; /* open addressing; in order of values, and
+                                       without free slots, once is_sorted */
+    size_t slot_count, entry_count;
+    uint64_t count; /* of all values that came */
+    double sum;
+    bool is_sorted;
+};
+
+/* Not after a percentile was asked for. TB_ERR_MEMORY. */
+TB_NODISCARD tb_status tb_tally_add(struct tb_tally *tally, uint64_t value);
+
+/* The smallest value that at least `fraction` (0..1) of all values do not
+ * exceed; 0 when empty. Sorts on first use. */
+uint64_t tb_tally_percentile(struct tb_tally *tally, double fraction);
+
+double tb_tally_mean(const struct tb_tally *tally);
+
+void tb_tally_release(struct tb_tally *tally);
+
+#endif
