@@ -151,6 +151,10 @@ enum {
     FLAG("dry-run", is_dry_run, "Do everything but write files."), \
     NUMBER("threads", "as many as there are cores", threads, 1, THREADS_MAX, \
         "How many threads work. The rows do not depend on it."), \
+    FLAG("no-reuse", has_no_reuse, \
+        "Read and encode every prompt anew, also where it repeats an earlier " \
+        "one. The rows are the same and take longer: for tests and " \
+        "measurements."), \
     FLAG("quiet", is_quiet, \
         "No progress, no warnings, no summary; only errors."), \
     FLAG("help", is_help, "Show this page.")
@@ -393,6 +397,7 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
     options->is_strict = arguments->is_strict;
     options->is_dry_run = arguments->is_dry_run;
     options->threads = (unsigned)arguments->threads;
+    options->has_no_reuse = arguments->has_no_reuse;
     if (arguments->lengths != TB_ARG_UNSET)
         options->lengths =
             arguments->lengths == 0 ? TB_LENGTHS_USAGE : TB_LENGTHS_TOKENS;

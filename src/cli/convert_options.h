@@ -24,6 +24,7 @@ struct tb_convert_arguments {
     int lengths, prompt, session_prefix, rows, endpoint, timestamps, consumer,
         stats;
     bool keeps_failed, is_compat, is_strict, is_dry_run, is_quiet, is_help;
+    bool has_no_reuse;
     uint64_t threads;
 };
 

@@ -177,9 +177,12 @@ static tb_status work_on(struct tb_batch *batch, struct tb_batch_worker *worker,
                          struct tb_batch_event *event, struct tb_error *error)
 {
     struct tb_span json = {batch->bytes.ptr + event->json_at, event->json_len};
-    TB_TRY(tb_trace_parse(worker->dialect, json, event->offset, event->line,
-                          worker->is_compat, &batch->arena, &event->part,
-                          error));
+    const struct tb_trace_parser parser = {worker->dialect, worker->is_compat,
+                                           worker->memo};
+    if (worker->memo)
+        tb_memo_begin(worker->memo);
+    TB_TRY(tb_trace_parse(&parser, json, event->offset, event->line,
+                          &batch->arena, &event->part, error));
     struct tb_call *call = &event->part.call;
     call->offset = event->offset;
     call->line = event->line;

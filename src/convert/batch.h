@@ -72,6 +72,7 @@ struct tb_batch_worker {
     struct tb_prompt_maker maker;
     struct tb_encoder *encoder;
     struct tb_prompt_cache *cache;
+    struct tb_memo *memo;             /* of messages, or NULL */
     struct tb_buffer text;            /* of the current prompt */
     struct tb_buffer messages, tools; /* ... and for rows of messages */
     struct tb_tokens answer;

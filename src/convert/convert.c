@@ -408,7 +408,7 @@ static tb_status set_up(struct run *run, struct tb_error *error)
         .dialect = options->dialect,
         .is_compat = options->is_compat,
         .rule = &run->model.rule,
-        .is_reusing = true,
+        .is_reusing = !options->has_no_reuse,
         .thread_count =
             options->threads ? options->threads : tb_pool_core_count(),
         .on_batch = take_batch,

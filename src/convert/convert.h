@@ -92,6 +92,7 @@ struct tb_convert_options {
     bool is_strict;    /* anything lost: TB_ERR_VALUE and no output */
     bool is_dry_run;   /* no output, no meta file */
     unsigned threads;  /* 0: as many as there are cores */
+    bool has_no_reuse; /* every prompt is read and encoded anew */
     /* Called now and then on the calling thread, may be NULL. Returning false
      * stops the run with TB_ERR_INTERRUPTED and no output. */
     bool (*on_progress)(void *context,

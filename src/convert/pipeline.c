@@ -57,6 +57,9 @@ static tb_status make_worker(const struct tb_pipeline *pipeline,
         .messages = TB_BUFFER(UINT32_MAX),
         .tools = TB_BUFFER(UINT32_MAX),
     };
+    if (pipeline->options.is_reusing)
+        TB_TRY(tb_memo_new(&worker->memo));
+    worker->maker.memo = worker->memo;
     TB_TRY(tb_encoder_new(tokenizer, &worker->encoder));
     return tb_prompt_cache_new(worker->encoder, pipeline->options.is_reusing,
                                &worker->cache);
@@ -167,6 +170,7 @@ tb_status tb_pipeline_finish(struct tb_pipeline *pipeline,
 static void free_worker(struct tb_batch_worker *worker)
 {
     tb_prompt_maker_release(&worker->maker);
+    tb_memo_free(worker->memo);
     tb_prompt_cache_free(worker->cache);
     tb_encoder_free(worker->encoder);
     tb_buffer_release(&worker->text);

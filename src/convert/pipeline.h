@@ -18,7 +18,7 @@ struct tb_pipeline_options {
     tb_dialect_id dialect;
     bool is_compat;
     const struct tb_prompt_rule *rule; /* borrowed; final at the start */
-    bool is_reusing;       /* ids of what a prompt shares with an earlier one */
+    bool is_reusing;       /* what a prompt shares with an earlier one */
     unsigned thread_count; /* at least 1 */
     tb_status (*on_batch)(void *context, struct tb_batch *batch,
                           struct tb_error *error);

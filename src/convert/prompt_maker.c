@@ -39,6 +39,7 @@ static tb_status render(struct tb_prompt_maker *maker,
         tb_chat_template_set_input(maker->rule->templates);
     input.messages = tb_buffer_span(&maker->messages);
     input.tools = tb_buffer_span(&maker->tools);
+    input.memo = maker->memo;
     // The day of the recording, so that ids do not change with today.
     input.now_s = isfinite(call->start_s) ? call->start_s : 0;
     tb_arena_reset(&maker->arena);
@@ -64,7 +65,7 @@ static tb_status try_template(struct tb_prompt_maker *maker,
     tb_buffer_clear(&maker->tools);
     tb_status status = tb_chat_request(
         call, entry->takes_parts ? TB_CHAT_FOR_PARTS : TB_CHAT_FOR_TEXT,
-        &maker->messages, &maker->tools, &has_roles, refusal);
+        maker->memo, &maker->messages, &maker->tools, &has_roles, refusal);
     if (status == TB_OK && has_roles) {
         status = render(maker, entry->compiled, call, text, refusal);
         if (status == TB_OK)
@@ -129,8 +130,8 @@ tb_status tb_prompt_maker_add_messages(struct tb_prompt_maker *maker,
     tb_buffer_clear(&maker->messages);
     tb_buffer_clear(&maker->tools);
     tb_arena_reset(&maker->arena);
-    TB_TRY(tb_chat_request(call, TB_CHAT_FOR_ENDPOINT, &maker->messages,
-                           &maker->tools, &has_roles, error));
+    TB_TRY(tb_chat_request(call, TB_CHAT_FOR_ENDPOINT, maker->memo,
+                           &maker->messages, &maker->tools, &has_roles, error));
     if (!has_roles)
         return append_user(text, messages);
     TB_TRY(append_strict(maker, tb_buffer_span(&maker->messages), messages,

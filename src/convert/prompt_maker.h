@@ -31,6 +31,8 @@ tb_prompt_rule_template(const struct tb_prompt_rule *rule,
 /* One per thread. */
 struct tb_prompt_maker {
     const struct tb_prompt_rule *rule;
+    struct tb_memo *memo;             /* of messages that came before, or NULL;
+                                         the caller begins it */
     struct tb_buffer messages, tools; /* for the template, JSON */
     struct tb_arena arena;            /* of one rendering */
 };

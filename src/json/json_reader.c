@@ -666,6 +666,20 @@ tb_status tb_json_skip(struct tb_json_reader *reader)
     return TB_OK;
 }
 
+tb_status tb_json_rest(struct tb_json_reader *reader, struct tb_span *rest)
+{
+    uint8_t byte;
+    TB_TRY(next_byte(reader, &byte));
+    *rest = (struct tb_span){reader->at, (size_t)(reader->end - reader->at)};
+    return TB_OK;
+}
+
+void tb_json_skip_known(struct tb_json_reader *reader, size_t len)
+{
+    reader->at += len;
+    reader->is_first = false;
+}
+
 tb_status tb_json_read_raw(struct tb_json_reader *reader, struct tb_span *json)
 {
     tb_json_type type;

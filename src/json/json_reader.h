@@ -141,6 +141,12 @@ TB_NODISCARD tb_status tb_json_read_number(struct tb_json_reader *reader,
 /* Steps over the next value, whatever it is. */
 TB_NODISCARD tb_status tb_json_skip(struct tb_json_reader *reader);
 
+/* Over memory: the bytes from the next value on; and steps over that value,
+ * which is known to be its first `len` bytes. */
+TB_NODISCARD tb_status tb_json_rest(struct tb_json_reader *reader,
+                                    struct tb_span *rest);
+void tb_json_skip_known(struct tb_json_reader *reader, size_t len);
+
 /* Steps over the next value and gives its bytes, without white space around.
  * When streaming they live until the next call. */
 TB_NODISCARD tb_status tb_json_read_raw(struct tb_json_reader *reader,

@@ -363,6 +363,31 @@ static tb_status append_object(struct tb_buffer *out,
     return append(out, "}");
 }
 
+// As append_object; a message that came before is copied.
+static tb_status append_known(struct tb_buffer *out,
+                              const struct tb_message *message,
+                              tb_chat_reader chat_reader, struct tb_memo *memo,
+                              struct tb_arena *arena, struct tb_error *error)
+{
+    static const char kinds[TB_CHAT_FOR_ENDPOINT + 1];
+    tb_memo_kind kind = &kinds[chat_reader];
+    size_t len, start = out->len;
+    if (!memo || message->json.len < TB_MEMO_MIN_LEN)
+        return append_object(out, message, chat_reader, arena, error);
+    const struct tb_span *known = tb_memo_find(memo, kind, message->json, &len);
+    if (known)
+        return tb_buffer_append(out, *known);
+    TB_TRY(append_object(out, message, chat_reader, arena, error));
+    struct tb_span key, *made;
+    made = TB_ARENA_NEW(tb_memo_arena(memo), struct tb_span, 1);
+    if (!made)
+        return TB_ERR_MEMORY;
+    TB_TRY(tb_memo_copy(memo, message->json, &key));
+    TB_TRY(tb_memo_copy(memo, tb_span_from(tb_buffer_span(out), start), made));
+    tb_memo_add(memo, kind, key, made);
+    return TB_OK;
+}
+
 /* LlamaIndex: "role: text", with the text None where there are only tool
  * calls, of which nothing is recorded. */
 static bool split_bare(struct tb_span text, struct tb_span *role,
@@ -396,7 +421,7 @@ static tb_status append_bare(struct tb_buffer *out, struct tb_span role,
 }
 
 tb_status tb_chat_request(const struct tb_call *call,
-                          tb_chat_reader chat_reader,
+                          tb_chat_reader chat_reader, struct tb_memo *memo,
                           struct tb_buffer *messages, struct tb_buffer *tools,
                           bool *has_roles, struct tb_error *error)
 {
@@ -413,10 +438,10 @@ tb_status tb_chat_request(const struct tb_call *call,
             break;
         if (i)
             TB_TRY_DONE(append(messages, ", "));
-        TB_TRY_DONE(
-            message->is_bare
-                ? append_bare(messages, role, content)
-                : append_object(messages, message, chat_reader, &arena, error));
+        TB_TRY_DONE(message->is_bare
+                        ? append_bare(messages, role, content)
+                        : append_known(messages, message, chat_reader, memo,
+                                       &arena, error));
     }
     if (status == TB_OK)
         status = append(messages, "]");

@@ -15,6 +15,7 @@
 #define TB_CHAT_REQUEST_H
 
 #include "buffer.h"
+#include "memo.h"
 #include "session.h"
 
 /* Does this template walk through the parts of a content that is a list?
@@ -35,10 +36,12 @@ typedef enum tb_chat_reader {
 
 /* Appends the call's messages and tools as JSON lists; nothing is appended to
  * `tools` when it has none. `*has_roles` is false when a message has no role,
- * so that no template can be applied. TB_ERR_SYNTAX, TB_ERR_CUT, TB_ERR_TYPE
+ * so that no template can be applied. `memo`, which may be NULL, keeps what
+ * messages became. TB_ERR_SYNTAX, TB_ERR_CUT, TB_ERR_TYPE
  * with the place in the record; TB_ERR_MEMORY, TB_ERR_LIMIT. */
 TB_NODISCARD tb_status tb_chat_request(const struct tb_call *call,
                                        tb_chat_reader chat_reader,
+                                       struct tb_memo *memo,
                                        struct tb_buffer *messages,
                                        struct tb_buffer *tools, bool *has_roles,
                                        struct tb_error *error);

@@ -2,6 +2,7 @@
 
 #include "jinja_eval.h"
 #include "jinja_parser.h"
+#include "json_reader.h"
 #include "json_value.h"
 #include "memory.h"
 
@@ -107,8 +108,8 @@ static tb_status clean_message(struct tb_render *run,
     return TB_OK;
 }
 
-static tb_status read_messages(struct tb_render *run, struct tb_span json,
-                               struct tb_value *value)
+static tb_status read_all_messages(struct tb_render *run, struct tb_span json,
+                                   struct tb_value *value)
 {
     TB_TRY(tb_json_value_read(run, json, value));
     if (value->kind != TB_VALUE_LIST)
@@ -124,6 +125,87 @@ static tb_status read_messages(struct tb_render *run, struct tb_span json,
         TB_TRY(clean_message(run, message->as.dict, message));
     }
     return TB_OK;
+}
+
+static const char message_kind; // for the memo
+
+/* Reads a message into the memo, where its texts may borrow from the copy of
+ * its bytes. */
+static tb_status read_to_keep(struct tb_render *run, struct tb_memo *memo,
+                              struct tb_span json, struct tb_value *message)
+{
+    struct tb_render keeping = {.arena = tb_memo_arena(memo),
+                                .arena_mark = tb_memo_arena(memo)->used_len,
+                                .out = run->out};
+    struct tb_value read;
+    TB_TRY(tb_memo_copy(memo, json, &json));
+    TB_TRY(tb_json_value_read(&keeping, json, &read));
+    if (read.kind != TB_VALUE_DICT)
+        return TB_ERR_VALUE;
+    TB_TRY(clean_message(&keeping, read.as.dict, message));
+    struct tb_value *made = TB_ARENA_NEW(keeping.arena, struct tb_value, 1);
+    if (!made)
+        return TB_ERR_MEMORY;
+    *made = *message;
+    tb_memo_add(memo, &message_kind, json, made);
+    return TB_OK;
+}
+
+static tb_status read_message(struct tb_render *run, struct tb_memo *memo,
+                              struct tb_json_reader *reader,
+                              struct tb_value *message)
+{
+    struct tb_span json;
+    size_t len;
+    TB_TRY(tb_json_rest(reader, &json));
+    const struct tb_value *known =
+        tb_memo_find(memo, &message_kind, json, &len);
+    if (known) {
+        tb_json_skip_known(reader, len);
+        *message = *known;
+        return TB_OK;
+    }
+    TB_TRY(tb_json_read_raw(reader, &json));
+    if (json.len >= TB_MEMO_MIN_LEN)
+        return read_to_keep(run, memo, json, message);
+    struct tb_value read;
+    TB_TRY(tb_json_value_read(run, json, &read));
+    if (read.kind != TB_VALUE_DICT)
+        return TB_ERR_VALUE;
+    return clean_message(run, read.as.dict, message);
+}
+
+static tb_status read_known_messages(struct tb_render *run,
+                                     struct tb_memo *memo, struct tb_span json,
+                                     struct tb_value *value)
+{
+    struct tb_json_reader reader;
+    tb_json_reader_init_span(&reader, json, 0, 1);
+    TB_TRY(tb_render_list(run, TB_VALUE_LIST, 0, value));
+    TB_TRY(tb_json_enter_array(&reader));
+    for (;;) {
+        bool found;
+        struct tb_value message;
+        TB_TRY(tb_json_next_item(&reader, &found));
+        if (!found)
+            break;
+        TB_TRY(read_message(run, memo, &reader, &message));
+        TB_TRY(tb_list_append(run, value->as.list, &message));
+    }
+    return value->as.list->count > 0 ? tb_json_expect_end(&reader)
+                                     : TB_ERR_VALUE;
+}
+
+/* With a memo, message by message. Whatever is wrong is found again without
+ * it, which knows how to say it. */
+static tb_status read_messages(struct tb_render *run,
+                               const struct tb_chat_input *input,
+                               struct tb_value *value)
+{
+    if (input->memo &&
+        read_known_messages(run, input->memo, input->messages, value) == TB_OK)
+        return TB_OK;
+    return read_all_messages(run, input->messages, value);
 }
 
 static tb_status read_tools(struct tb_render *run, struct tb_span json,
@@ -177,7 +259,7 @@ static tb_status set_variables(struct tb_render *run,
 {
     struct tb_value messages, tools, none = tb_value_none();
     struct tb_value prompt = tb_value_bool(!input->has_no_generation_prompt);
-    TB_TRY(read_messages(run, input->messages, &messages));
+    TB_TRY(read_messages(run, input, &messages));
     TB_TRY(read_tools(run, input->tools, &tools));
     TB_TRY(set_variable(run, TB_SPAN("messages"), &messages));
     TB_TRY(set_variable(run, TB_SPAN("tools"), &tools));

@@ -26,6 +26,7 @@
 
 #include "arena.h"
 #include "buffer.h"
+#include "memo.h"
 
 /* Read-only once compiled, shared by threads. */
 struct tb_chat_template;
@@ -42,6 +43,7 @@ struct tb_chat_input {
     size_t special_count;
     struct tb_span kwargs; /* raw JSON object of more variables, or empty; they
                               win over special tokens */
+    struct tb_memo *memo;  /* keeps what messages were read to, or NULL */
     bool has_no_generation_prompt; /* add_generation_prompt=False */
     double now_s; /* strftime_now's clock: seconds since 1970, shown as UTC */
 };

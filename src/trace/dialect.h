@@ -16,9 +16,10 @@ struct tb_dialect {
     struct tb_trace_counts (*counts)(const void *state);
     void (*close)(void *state);
     /* `part` is empty, with unknown times. `error` is not NULL. */
-    tb_status (*parse)(struct tb_span json, uint64_t offset, uint64_t line,
-                       bool is_compat, struct tb_arena *arena,
-                       struct tb_part *part, struct tb_error *error);
+    tb_status (*parse)(const struct tb_trace_parser *parser,
+                       struct tb_span json, uint64_t offset, uint64_t line,
+                       struct tb_arena *arena, struct tb_part *part,
+                       struct tb_error *error);
     tb_status (*peek_model)(struct tb_span json, struct tb_arena *arena,
                             struct tb_span *model);
 };

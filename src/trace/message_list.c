@@ -236,6 +236,87 @@ static tb_status read_object(struct tb_message_list *list,
     return add(list, message);
 }
 
+/* ---- messages that came before -----------------------------------------
+ */
+
+static const char known_kind; // for the memo
+
+/* What an object was read to. */
+struct known_message {
+    struct tb_message message;
+    uint32_t image_count;
+    uint64_t lone_surrogate_count, bad_utf8_count;
+};
+
+static tb_status add_known(struct tb_message_list *list,
+                           const struct known_message *known)
+{
+    list->image_count += known->image_count;
+    list->lone_surrogate_count += known->lone_surrogate_count;
+    list->bad_utf8_count += known->bad_utf8_count;
+    return add(list, known->message);
+}
+
+/* Reads an object from a copy that the memo keeps, so that all that comes out
+ * of it can be kept too. `*known` stays NULL when it is none for the memo: it
+ * is no single message, or something is wrong with it. */
+static tb_status read_to_keep(const struct tb_message_list *list,
+                              struct tb_span raw,
+                              const struct known_message **known)
+{
+    struct tb_json_reader inner;
+    struct tb_message_list one = {.arena = tb_memo_arena(list->memo),
+                                  .is_compat = list->is_compat,
+                                  .is_shown_by_repr = list->is_shown_by_repr};
+    TB_TRY(tb_memo_copy(list->memo, raw, &raw));
+    begin_inner(&inner, raw);
+    if (read_object(&one, &inner, !list->is_compat) != TB_OK || one.count != 1)
+        return TB_OK;
+    struct known_message *made =
+        TB_ARENA_NEW(one.arena, struct known_message, 1);
+    if (!made)
+        return TB_ERR_MEMORY;
+    *made = (struct known_message){
+        .message = one.items[0],
+        .image_count = one.image_count,
+        .lone_surrogate_count =
+            one.lone_surrogate_count + inner.lone_surrogate_count,
+        .bad_utf8_count = one.bad_utf8_count + inner.bad_utf8_count,
+    };
+    tb_memo_add(list->memo, &known_kind, raw, made);
+    *known = made;
+    return TB_OK;
+}
+
+static tb_status find_known(const struct tb_message_list *list,
+                            struct tb_json_reader *reader,
+                            const struct known_message **known)
+{
+    struct tb_json_reader start = *reader; // over memory: nothing is its own
+    struct tb_span rest, raw;
+    size_t len;
+    TB_TRY(tb_json_rest(reader, &rest));
+    *known = tb_memo_find(list->memo, &known_kind, rest, &len);
+    if (*known) {
+        tb_json_skip_known(reader, len);
+        return TB_OK;
+    }
+    if (tb_json_read_raw(reader, &raw) == TB_OK && raw.len >= TB_MEMO_MIN_LEN)
+        TB_TRY(read_to_keep(list, raw, known));
+    if (!*known)
+        *reader = start;
+    return TB_OK;
+}
+
+static tb_status read_item(struct tb_message_list *list,
+                           struct tb_json_reader *reader, bool may_nest)
+{
+    const struct known_message *known = NULL;
+    if (list->memo && may_nest == !list->is_compat)
+        TB_TRY(find_known(list, reader, &known));
+    return known ? add_known(list, known) : read_object(list, reader, may_nest);
+}
+
 static tb_status add_bare(struct tb_message_list *list, struct tb_span text,
                           struct tb_span json)
 {
@@ -266,7 +347,7 @@ static tb_status read_items(struct tb_message_list *list,
             return TB_OK;
         TB_TRY(tb_json_peek(reader, &type));
         if (type == TB_JSON_OBJECT)
-            TB_TRY(read_object(list, reader, may_nest));
+            TB_TRY(read_item(list, reader, may_nest));
         else if (type == TB_JSON_STRING)
             TB_TRY(read_bare(list, reader));
         else

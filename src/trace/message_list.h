@@ -10,10 +10,12 @@
 #define TB_MESSAGE_LIST_H
 
 #include "json_reader.h"
+#include "memo.h"
 #include "session.h"
 
 struct tb_message_list {
     struct tb_arena *arena;
+    struct tb_memo *memo;     /* of objects that came before, or NULL */
     bool is_compat;           /* as the Python converters see it */
     bool is_shown_by_repr;    /* contents that are no string become Python's
                                  str(), which escapes a lone surrogate: it does

@@ -86,7 +86,8 @@ static void look_into(struct step *step, struct tb_span raw,
 }
 
 static tb_status finish_start(struct step *step, struct tb_span json,
-                              uint64_t offset, bool is_compat)
+                              uint64_t offset,
+                              const struct tb_trace_parser *parser)
 {
     struct tb_call *call = step->call;
     call->start_s = step->event_s;
@@ -94,8 +95,9 @@ static tb_status finish_start(struct step *step, struct tb_span json,
     if (step->chat_inputs.len == 0)
         return TB_OK;
     struct tb_message_list list = {.arena = step->arena,
-                                   .is_compat = is_compat,
-                                   .is_shown_by_repr = is_compat};
+                                   .memo = parser->memo,
+                                   .is_compat = parser->is_compat,
+                                   .is_shown_by_repr = parser->is_compat};
     look_into(step, step->chat_inputs, json, offset);
     TB_TRY(tb_message_list_read(&list, &step->reader));
     tb_message_list_give(&list, call);
@@ -142,15 +144,16 @@ static tb_status finish_end(struct step *step, struct tb_span json,
 }
 
 static tb_status parse(struct step *step, struct tb_span json, uint64_t offset,
-                       bool is_compat, struct tb_part *part)
+                       const struct tb_trace_parser *parser,
+                       struct tb_part *part)
 {
     TB_TRY(read_step(step));
     if (tb_span_equal(step->event_type, TB_SPAN("LLM_START"))) {
         part->kind = TB_PART_START;
-        TB_TRY(finish_start(step, json, offset, is_compat));
+        TB_TRY(finish_start(step, json, offset, parser));
     } else if (tb_span_equal(step->event_type, TB_SPAN("LLM_END"))) {
         part->kind = TB_PART_END;
-        TB_TRY(finish_end(step, json, offset, is_compat));
+        TB_TRY(finish_end(step, json, offset, parser->is_compat));
     } else if (tb_span_equal(step->event_type, TB_SPAN("LLM_NEW_TOKEN"))) {
         part->kind = TB_PART_TOKEN;
         step->call->start_s = step->event_s;
@@ -161,13 +164,14 @@ static tb_status parse(struct step *step, struct tb_span json, uint64_t offset,
     return TB_OK;
 }
 
-tb_status tb_nat_step_parse(struct tb_span json, uint64_t offset, uint64_t line,
-                            bool is_compat, struct tb_arena *arena,
-                            struct tb_part *part, struct tb_error *error)
+tb_status tb_nat_step_parse(const struct tb_trace_parser *parser,
+                            struct tb_span json, uint64_t offset, uint64_t line,
+                            struct tb_arena *arena, struct tb_part *part,
+                            struct tb_error *error)
 {
     struct step step = {.arena = arena, .call = &part->call, .event_s = NAN};
     tb_json_reader_init_span(&step.reader, json, offset, line);
-    tb_status status = parse(&step, json, offset, is_compat, part);
+    tb_status status = parse(&step, json, offset, parser, part);
     if (status == TB_OK)
         return TB_OK;
     part->kind = TB_PART_NONE;

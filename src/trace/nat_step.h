@@ -3,12 +3,12 @@
 #ifndef TB_NAT_STEP_H
 #define TB_NAT_STEP_H
 
-#include "session.h"
+#include "trace.h"
 
 /* See struct tb_dialect. */
-TB_NODISCARD tb_status tb_nat_step_parse(struct tb_span json, uint64_t offset,
-                                         uint64_t line, bool is_compat,
-                                         struct tb_arena *arena,
+TB_NODISCARD tb_status tb_nat_step_parse(const struct tb_trace_parser *parser,
+                                         struct tb_span json, uint64_t offset,
+                                         uint64_t line, struct tb_arena *arena,
                                          struct tb_part *part,
                                          struct tb_error *error);
 TB_NODISCARD tb_status tb_nat_step_peek_model(struct tb_span json,

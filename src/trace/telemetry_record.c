@@ -14,6 +14,7 @@ struct record {
     struct tb_json_reader reader;
     struct tb_arena *arena;
     bool is_compat;
+    struct tb_memo *memo;
     struct tb_part *part;
     struct tb_span event_type;
     struct tb_span tools; /* raw */
@@ -24,6 +25,7 @@ static tb_status read_messages(struct tb_json_reader *reader, void *context)
 {
     struct record *record = context;
     struct tb_message_list list = {.arena = record->arena,
+                                   .memo = record->memo,
                                    .is_compat = record->is_compat};
     tb_json_type type;
     TB_TRY(tb_json_peek(reader, &type));
@@ -146,14 +148,15 @@ static tb_status read_record(struct record *record)
                               record->is_compat, record->arena, &call->agent);
 }
 
-tb_status tb_telemetry_record_parse(struct tb_span json, uint64_t offset,
-                                    uint64_t line, bool is_compat,
-                                    struct tb_arena *arena,
+tb_status tb_telemetry_record_parse(const struct tb_trace_parser *parser,
+                                    struct tb_span json, uint64_t offset,
+                                    uint64_t line, struct tb_arena *arena,
                                     struct tb_part *part,
                                     struct tb_error *error)
 {
     struct record record = {.arena = arena,
-                            .is_compat = is_compat,
+                            .is_compat = parser->is_compat,
+                            .memo = parser->memo,
                             .part = part,
                             .latency_ms = NAN};
     tb_json_reader_init_span(&record.reader, json, offset, line);

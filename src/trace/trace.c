@@ -60,8 +60,8 @@ void tb_trace_close(struct tb_trace_reader *reader)
     tb_memory_free(reader);
 }
 
-tb_status tb_trace_parse(tb_dialect_id dialect, struct tb_span json,
-                         uint64_t offset, uint64_t line, bool is_compat,
+tb_status tb_trace_parse(const struct tb_trace_parser *parser,
+                         struct tb_span json, uint64_t offset, uint64_t line,
                          struct tb_arena *arena, struct tb_part *part,
                          struct tb_error *error)
 {
@@ -71,8 +71,9 @@ tb_status tb_trace_parse(tb_dialect_id dialect, struct tb_span json,
                                       .first_token_s = NAN,
                                       .offset = offset,
                                       .line = line}};
-    return find_dialect(dialect)->parse(json, offset, line, is_compat, arena,
-                                        part, error ? error : &unused);
+    return find_dialect(parser->dialect)
+        ->parse(parser, json, offset, line, arena, part,
+                error ? error : &unused);
 }
 
 tb_status tb_trace_peek_model(tb_dialect_id dialect, struct tb_span json,

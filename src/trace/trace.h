@@ -14,6 +14,7 @@
 #define TB_TRACE_H
 
 #include "input.h"
+#include "memo.h"
 #include "session.h"
 
 typedef enum tb_dialect_id {
@@ -85,13 +86,20 @@ struct tb_trace_counts tb_trace_counts(const struct tb_trace_reader *reader);
 /* NULL is accepted. */
 void tb_trace_close(struct tb_trace_reader *reader);
 
-/* Parses one record. Pure: any thread, any order. What `part` points to lives
- * in `json` and `arena`. A record of an unexpected shape costs itself alone:
- * TB_ERR_SYNTAX, TB_ERR_CUT or TB_ERR_TYPE with the place in `error`. */
-TB_NODISCARD tb_status tb_trace_parse(tb_dialect_id dialect,
+/* How records are parsed; one per thread. */
+struct tb_trace_parser {
+    tb_dialect_id dialect;
+    bool is_compat;
+    struct tb_memo *memo; /* of messages that came before, or NULL; the caller
+                             begins it for each record */
+};
+
+/* Parses one record, in any order. What `part` points to lives in `json`,
+ * `arena` and the parser's memo. A record of an unexpected shape costs itself
+ * alone: TB_ERR_SYNTAX, TB_ERR_CUT or TB_ERR_TYPE with the place in `error`. */
+TB_NODISCARD tb_status tb_trace_parse(const struct tb_trace_parser *parser,
                                       struct tb_span json, uint64_t offset,
-                                      uint64_t line, bool is_compat,
-                                      struct tb_arena *arena,
+                                      uint64_t line, struct tb_arena *arena,
                                       struct tb_part *part,
                                       struct tb_error *error);
 

@@ -20,6 +20,7 @@
 #include "buffer.h"
 #include "hash.h"
 #include "input.h"
+#include "memo.h"
 #include "memory.h"
 #include "name_table.h"
 #include "output.h"
@@ -87,6 +88,48 @@ static void test_arena(void **state)
     assert_int_equal(arena.used_len, 0);
     assert_non_null(tb_arena_alloc(&arena, 10));
     tb_arena_release(&arena);
+}
+
+static void test_memo(void **state)
+{
+    (void)state;
+    enum { KEYS = 3, LEN = 400 };
+    static const char kind, other_kind;
+    static char bytes[KEYS][LEN + 1];
+    struct tb_memo *memo;
+    struct tb_span keys[KEYS];
+    size_t len = 0;
+    assert_int_equal(tb_memo_new(&memo), TB_OK);
+    tb_memo_begin(memo);
+    for (int i = 0; i < KEYS; i++) { // they begin alike and end with '.'
+        memset(bytes[i], 'a', LEN);
+        bytes[i][TB_MEMO_MIN_LEN + i] = '.';
+        struct tb_span key = {(const uint8_t *)bytes[i],
+                              TB_MEMO_MIN_LEN + (size_t)i + 1};
+        assert_int_equal(tb_memo_copy(memo, key, &keys[i]), TB_OK);
+        tb_memo_add(memo, &kind, keys[i], bytes[i]);
+    }
+    for (int i = 0; i < KEYS; i++) {
+        assert_ptr_equal(tb_memo_find(memo, &kind, tb_span_of(bytes[i]), &len),
+                         bytes[i]);
+        assert_int_equal(len, keys[i].len);
+        assert_null(
+            tb_memo_find(memo, &other_kind, tb_span_of(bytes[i]), &len));
+    }
+    bytes[0][TB_MEMO_MIN_LEN] = 'a';
+    assert_null(tb_memo_find(memo, &kind, tb_span_of(bytes[0]), &len));
+    assert_null(tb_memo_find(memo, &kind, TB_SPAN("a"), &len));
+    // What was added is forgotten once much more was.
+    bool is_found = true;
+    for (int i = 0; i < 64 && is_found; i++) {
+        tb_memo_begin(memo);
+        assert_non_null(tb_arena_alloc(tb_memo_arena(memo), 1 << 20));
+        is_found =
+            tb_memo_find(memo, &kind, tb_span_of(bytes[1]), &len) != NULL;
+        assert_true(is_found || i > 3);
+    }
+    assert_false(is_found);
+    tb_memo_free(memo);
 }
 
 static void test_arena_out_of_memory(void **state)
@@ -758,6 +801,7 @@ int main(void)
         cmocka_unit_test(test_span_common_prefix_at_every_place),
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_arena_out_of_memory),
+        cmocka_unit_test(test_memo),
         cmocka_unit_test(test_buffer),
         cmocka_unit_test(test_name_table),
         cmocka_unit_test(test_error_format),

@@ -99,8 +99,8 @@ static void test_messages(void **state)
         struct tb_buffer messages = TB_BUFFER(1 << 16);
         struct tb_buffer tools = TB_BUFFER(1 << 16);
         bool has_roles = false;
-        assert_int_equal(tb_chat_request(&call, cases[i].chat_reader, &messages,
-                                         &tools, &has_roles, NULL),
+        assert_int_equal(tb_chat_request(&call, cases[i].chat_reader, NULL,
+                                         &messages, &tools, &has_roles, NULL),
                          TB_OK);
         assert_true(has_roles);
         assert_int_equal(tools.len, 0);
@@ -133,8 +133,8 @@ static void test_bare_messages_need_a_role(void **state)
         struct tb_buffer messages = TB_BUFFER(1 << 16);
         struct tb_buffer tools = TB_BUFFER(1 << 16);
         bool has_roles;
-        assert_int_equal(tb_chat_request(&call, TB_CHAT_FOR_TEXT, &messages,
-                                         &tools, &has_roles, NULL),
+        assert_int_equal(tb_chat_request(&call, TB_CHAT_FOR_TEXT, NULL,
+                                         &messages, &tools, &has_roles, NULL),
                          TB_OK);
         assert_int_equal(has_roles, cases[i].has_roles);
         assert_int_equal(tb_buffer_append_byte(&messages, 0), TB_OK);

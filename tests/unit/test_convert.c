@@ -488,25 +488,30 @@ static void write_large_trace(void)
     write_trace("trace.json", calls, COUNT_OF(calls));
 }
 
-static void test_rows_do_not_depend_on_threads(void **state)
+static struct tb_buffer rows_of_large_trace(unsigned threads, bool is_reusing)
+{
+    struct run run;
+    new_run(&run)->options.threads = threads;
+    run.options.has_no_reuse = !is_reusing;
+    assert_int_equal(convert(&run), TB_OK);
+    assert_int_equal(run.stats.row_count, 200);
+    assert_int_equal(run.stats.reused_token_count > 0, is_reusing);
+    tb_stats_release(&run.stats);
+    return read_file("rows.jsonl");
+}
+
+static void test_rows_do_not_depend_on_threads_and_reuse(void **state)
 {
     (void)state;
-    struct tb_buffer first = TB_BUFFER(1 << 26);
     write_large_trace();
+    struct tb_buffer first = rows_of_large_trace(1, false);
     for (unsigned threads = 1; threads <= 8; threads++) {
-        struct run run;
-        new_run(&run)->options.threads = threads;
-        assert_int_equal(convert(&run), TB_OK);
-        assert_int_equal(run.stats.row_count, 200);
-        assert_true(run.stats.reused_token_count > 0);
-        tb_stats_release(&run.stats);
-        struct tb_buffer rows = read_file("rows.jsonl");
-        if (threads == 1)
-            first = rows;
-        assert_true(
-            tb_span_equal(tb_buffer_span(&rows), tb_buffer_span(&first)));
-        if (threads > 1)
+        for (int is_reusing = 0; is_reusing < 2; is_reusing++) {
+            struct tb_buffer rows = rows_of_large_trace(threads, is_reusing);
+            assert_true(
+                tb_span_equal(tb_buffer_span(&rows), tb_buffer_span(&first)));
             tb_buffer_release(&rows);
+        }
     }
     tb_buffer_release(&first);
 }
@@ -789,7 +794,7 @@ int main(void)
         TEST(test_what_is_too_much_is_cut_from_the_end),
         TEST(test_without_a_count_the_front_stays),
         TEST(test_delay_on_all_rows_but_the_first),
-        TEST(test_rows_do_not_depend_on_threads),
+        TEST(test_rows_do_not_depend_on_threads_and_reuse),
         TEST(test_an_interrupted_run_leaves_nothing),
         TEST(test_strict_refuses_what_is_lost),
         TEST(test_no_rows_is_a_failure_but_for_python),

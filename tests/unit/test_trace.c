@@ -268,8 +268,10 @@ static void describe_record(int mode, const struct tb_trace_event *event,
     struct tb_arena arena = {0};
     struct tb_part part;
     struct tb_error error;
-    OK(tb_trace_parse(dialect_of(mode), event->json, event->offset, event->line,
-                      is_python(mode), &arena, &part, &error));
+    const struct tb_trace_parser parser = {dialect_of(mode), is_python(mode),
+                                           NULL};
+    OK(tb_trace_parse(&parser, event->json, event->offset, event->line, &arena,
+                      &part, &error));
     assert_int_equal(part.call.line, event->line);
     if (is_telemetry(mode))
         OK(tb_buffer_append_u64(text, event->line));
@@ -746,9 +748,10 @@ static void test_parts(void **state)
         struct tb_buffer text = TB_BUFFER(MAX_TEXT);
         struct tb_part part;
         struct tb_error error = {0};
-        tb_status status =
-            tb_trace_parse(dialect_of(c->mode), tb_span_of(c->json), 1000, 1,
-                           is_python(c->mode), &arena, &part, &error);
+        const struct tb_trace_parser parser = {dialect_of(c->mode),
+                                               is_python(c->mode), NULL};
+        tb_status status = tb_trace_parse(&parser, tb_span_of(c->json), 1000, 1,
+                                          &arena, &part, &error);
         if (status == TB_OK) {
             describe_part(&text, &part);
         } else {
@@ -771,12 +774,14 @@ static void test_parts_out_of_memory(void **state)
     for (size_t i = 0; i < COUNT(part_cases); i++) {
         const struct part_case *c = &part_cases[i];
         tb_status status = TB_ERR_MEMORY;
+        const struct tb_trace_parser parser = {dialect_of(c->mode),
+                                               is_python(c->mode), NULL};
         for (int count = 0; status == TB_ERR_MEMORY; count++) {
             struct tb_arena arena = {0};
             struct tb_part part;
             tb_memory_fail_after(count);
-            status = tb_trace_parse(dialect_of(c->mode), tb_span_of(c->json), 0,
-                                    1, is_python(c->mode), &arena, &part, NULL);
+            status = tb_trace_parse(&parser, tb_span_of(c->json), 0, 1, &arena,
+                                    &part, NULL);
             tb_memory_fail_after(-1);
             tb_arena_release(&arena);
         }
@@ -855,8 +860,10 @@ static void test_agents(void **state)
         for (int python = 0; python < 2; python++) {
             struct tb_arena arena = {0};
             struct tb_part part;
-            OK(tb_trace_parse(TB_DIALECT_TELEMETRY, tb_buffer_span(&json), 0, 1,
-                              python, &arena, &part, NULL));
+            const struct tb_trace_parser parser = {TB_DIALECT_TELEMETRY, python,
+                                                   NULL};
+            OK(tb_trace_parse(&parser, tb_buffer_span(&json), 0, 1, &arena,
+                              &part, NULL));
             const char *expected = python ? cases[i].python : cases[i].agent;
             if (!tb_span_equal(part.call.agent, tb_span_of(expected)))
                 fail_msg("%s: expected %s, got %.*s", cases[i].messages,
