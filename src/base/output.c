@@ -28,6 +28,7 @@ struct tb_output {
     int fd;
     bool is_standard; // fd belongs to the process
     bool is_stream;
+    bool is_disposable; // need not be synced
     bool is_prepared;                   // all bytes are on their way
     bool is_finished;                   // committed, or tried to
     bool (*is_stopping)(void *context); // asked when a signal arrives
@@ -295,6 +296,11 @@ static tb_status sync_file(struct tb_output *output, struct tb_error *error)
     return TB_OK;
 }
 
+void tb_output_set_disposable(struct tb_output *output)
+{
+    output->is_disposable = true;
+}
+
 tb_status tb_output_prepare(struct tb_output *output, struct tb_error *error)
 {
     assert(!output->is_finished);
@@ -305,7 +311,8 @@ tb_status tb_output_prepare(struct tb_output *output, struct tb_error *error)
     else
         TB_TRY(flush_block(output, error));
     output->is_prepared = true;
-    return output->is_stream ? TB_OK : sync_file(output, error);
+    bool is_synced = !output->is_stream && !output->is_disposable;
+    return is_synced ? sync_file(output, error) : TB_OK;
 }
 
 tb_status tb_output_commit(struct tb_output *output, struct tb_error *error)
@@ -317,7 +324,8 @@ tb_status tb_output_commit(struct tb_output *output, struct tb_error *error)
     if (rename(text_of(&output->temp), text_of(&output->target)) != 0)
         return fail_errno(output, "cannot put the file in place", error);
     tb_buffer_release(&output->temp);
-    sync_folder(text_of(&output->target));
+    if (!output->is_disposable)
+        sync_folder(text_of(&output->target));
     return TB_OK;
 }
 

@@ -28,6 +28,10 @@ TB_NODISCARD tb_status tb_output_write(struct tb_output *output,
 void tb_output_on_signal(struct tb_output *output,
                          bool (*is_stopping)(void *context), void *context);
 
+/* For what can be made again, such as a cache whose content is checked: a
+ * crash of the machine may lose it, so nothing is synced. */
+void tb_output_set_disposable(struct tb_output *output);
+
 /* Flushes and syncs: after it little is left that can fail, so that two files
  * that belong together can be put in place together. No write may follow. */
 TB_NODISCARD tb_status tb_output_prepare(struct tb_output *output,

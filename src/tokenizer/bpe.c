@@ -84,12 +84,18 @@ tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count)
     return TB_OK;
 }
 
-tb_status tb_bpe_add_merge(struct tb_bpe *bpe, const struct tb_merge *merge)
+tb_status tb_bpe_add_merges(struct tb_bpe *bpe, const struct tb_merge *merges,
+                            size_t count)
 {
-    TB_TRY(tb_bpe_reserve_merges(bpe, (size_t)bpe->merge_count + 1));
-    struct tb_merge *slot = find_slot(bpe, merge->left, merge->right);
-    bpe->merge_count += slot->left == TB_NO_TOKEN;
-    *slot = *merge;
+    TB_TRY(tb_bpe_reserve_merges(bpe, bpe->merge_count + count));
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(
+            &bpe->merges[merge_slot(bpe, merges[i].left, merges[i].right)], 1);
+    for (size_t i = 0; i < count; i++) {
+        struct tb_merge *slot = find_slot(bpe, merges[i].left, merges[i].right);
+        bpe->merge_count += slot->left == TB_NO_TOKEN;
+        *slot = merges[i];
+    }
     return TB_OK;
 }
 

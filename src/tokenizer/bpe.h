@@ -42,9 +42,10 @@ enum { TB_BPE_AFFIX_MAX_LEN = 64 }; /* bytes */
 /* Makes room in the table for `count` merges in all. */
 TB_NODISCARD tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count);
 
-/* Adds a pair; the last one counts when it comes twice. */
-TB_NODISCARD tb_status tb_bpe_add_merge(struct tb_bpe *bpe,
-                                        const struct tb_merge *merge);
+/* Adds pairs; the last one counts when it comes twice. */
+TB_NODISCARD tb_status tb_bpe_add_merges(struct tb_bpe *bpe,
+                                         const struct tb_merge *merges,
+                                         size_t count);
 
 /* Room to work in, one per thread. Zero-initialised is empty and ready. */
 struct tb_bpe_work {

@@ -18,6 +18,7 @@ struct loader {
     struct tb_span merges; /* raw JSON */
     uint64_t merges_offset;
     struct tb_span unknown;
+    tb_token joined;      /* what came of the merge before */
     bool *is_unreachable; /* by id: not in the byte alphabet */
 };
 
@@ -137,6 +138,18 @@ static tb_status read_pair(struct tb_json_reader *reader,
     return TB_OK;
 }
 
+/* Merges are looked up many at a time, since each look-up waits for memory
+ * (tb_vocab_find_batch). */
+enum { BATCH = TB_VOCAB_BATCH / 2 };
+
+struct batch {
+    struct tb_span texts[2 * BATCH]; /* left, right, left, right, ... */
+    tb_token ids[2 * BATCH];
+    struct tb_merge merges[BATCH];
+    size_t count;
+    bool is_last; /* the list ends behind it */
+};
+
 static tb_status find_token(struct loader *loader,
                             struct tb_json_reader *reader, struct tb_span text,
                             tb_token *id)
@@ -150,22 +163,25 @@ static tb_status find_token(struct loader *loader,
                         len, (const char *)text.ptr);
 }
 
-static tb_status read_merge(struct loader *loader,
-                            struct tb_json_reader *reader,
-                            struct tb_merge *merge)
+static bool is_joined(struct tb_span both, struct tb_span left,
+                      struct tb_span right)
 {
-    struct tb_span left, right;
-    tb_arena_reset(&loader->scratch);
-    TB_TRY(read_pair(reader, &loader->scratch, &left, &right));
-    TB_TRY(find_token(loader, reader, left, &merge->left));
-    TB_TRY(find_token(loader, reader, right, &merge->right));
-    // What joins loses the mark of being inside a word.
-    size_t mark_len = loader->bpe->inner_prefix.len;
-    if (right.len < mark_len)
-        return tb_json_fail(reader, TB_ERR_VALUE,
-                            "a merge's second token is shorter than the "
-                            "continuing_subword_prefix");
-    right = tb_span_from(right, mark_len);
+    return both.len == left.len + right.len &&
+           tb_span_starts_with(both, left) && tb_span_ends_with(both, right);
+}
+
+/* What two become. Files list merges in order of what comes of them, so it is
+ * nearly always what came of the merge before, or the token behind that. */
+static tb_status find_joined(struct loader *loader,
+                             struct tb_json_reader *reader, struct tb_span left,
+                             struct tb_span right, tb_token *id)
+{
+    const struct tb_vocab *strings = loader->strings;
+    for (tb_token guess = *id; guess - *id < 2 && !strings->has_twins; guess++)
+        if (is_joined(tb_vocab_bytes(strings, guess), left, right)) {
+            *id = guess;
+            return TB_OK;
+        }
     uint8_t *both = tb_arena_alloc(&loader->scratch, left.len + right.len);
     if (!both)
         return TB_ERR_MEMORY;
@@ -174,7 +190,31 @@ static tb_status read_merge(struct loader *loader,
     if (right.len)
         memcpy(both + left.len, right.ptr, right.len);
     return find_token(loader, reader,
-                      (struct tb_span){both, left.len + right.len}, &merge->id);
+                      (struct tb_span){both, left.len + right.len}, id);
+}
+
+// Fills in the ids of the `i`-th of the batch.
+static tb_status resolve(struct loader *loader, struct tb_json_reader *reader,
+                         struct batch *batch, size_t i, tb_token *joined)
+{
+    struct tb_merge *merge = &batch->merges[i];
+    struct tb_span left = batch->texts[2 * i], right = batch->texts[2 * i + 1];
+    merge->left = batch->ids[2 * i];
+    merge->right = batch->ids[2 * i + 1];
+    if (merge->left == TB_NO_TOKEN)
+        TB_TRY(find_token(loader, reader, left, &merge->left));
+    if (merge->right == TB_NO_TOKEN)
+        TB_TRY(find_token(loader, reader, right, &merge->right));
+    // What joins loses the mark of being inside a word.
+    size_t mark_len = loader->bpe->inner_prefix.len;
+    if (right.len < mark_len)
+        return tb_json_fail(reader, TB_ERR_VALUE,
+                            "a merge's second token is shorter than the "
+                            "continuing_subword_prefix");
+    TB_TRY(find_joined(loader, reader, left, tb_span_from(right, mark_len),
+                       joined));
+    merge->id = *joined;
+    return TB_OK;
 }
 
 // Legacy files may carry a first line "#version: 0.2", which is no merge.
@@ -184,26 +224,79 @@ static bool is_version(struct tb_json_reader *reader)
     return tb_span_starts_with(rest, TB_SPAN("\"#version"));
 }
 
-static tb_status read_merges(struct loader *loader,
-                             struct tb_json_reader *reader)
+// In the form ["a", "b"] each has four quotes, in "a b" two.
+static size_t likely_count(struct tb_span merges)
 {
-    // In the form ["a", "b"] each has four quotes, in "a b" two.
-    size_t likely_count = tb_span_count(loader->merges, '"') / 4;
-    TB_TRY(tb_bpe_reserve_merges(loader->bpe, likely_count));
-    TB_TRY(tb_json_enter_array(reader));
-    for (uint32_t rank = 0;;) {
+    size_t at = 1;
+    while (at < merges.len && merges.ptr[at] <= ' ')
+        at++;
+    bool is_pairs = at < merges.len && merges.ptr[at] == '[';
+    return tb_span_count(merges, '"') / (is_pairs ? 4 : 2);
+}
+
+// Reads up to `most` merges.
+static tb_status read_batch(struct loader *loader,
+                            struct tb_json_reader *reader, size_t most,
+                            struct batch *batch)
+{
+    tb_arena_reset(&loader->scratch);
+    batch->count = 0;
+    while (batch->count < most) {
         bool found;
         TB_TRY(tb_json_next_item(reader, &found));
+        batch->is_last = !found;
         if (!found)
             return TB_OK;
         if (is_version(reader)) {
             TB_TRY(tb_json_skip(reader));
             continue;
         }
-        struct tb_merge merge = {.rank = rank++};
-        TB_TRY(read_merge(loader, reader, &merge));
-        TB_TRY(tb_bpe_add_merge(loader->bpe, &merge));
+        struct tb_span *texts = &batch->texts[2 * batch->count];
+        TB_TRY(read_pair(reader, &loader->scratch, &texts[0], &texts[1]));
+        batch->count++;
     }
+    return TB_OK;
+}
+
+static tb_status take_batch(struct loader *loader,
+                            struct tb_json_reader *reader, size_t most,
+                            struct batch *batch, uint32_t *rank)
+{
+    tb_token joined = loader->joined;
+    TB_TRY(read_batch(loader, reader, most, batch));
+    tb_vocab_find_batch(loader->strings, batch->texts, batch->ids,
+                        2 * batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        TB_TRY(resolve(loader, reader, batch, i, &joined));
+        batch->merges[i].rank = *rank + (uint32_t)i;
+    }
+    loader->joined = joined;
+    *rank += (uint32_t)batch->count;
+    return tb_bpe_add_merges(loader->bpe, batch->merges, batch->count);
+}
+
+/* A fault is told where it stands: what fails in a batch is read again one by
+ * one. */
+static tb_status read_merges(struct loader *loader,
+                             struct tb_json_reader *reader)
+{
+    struct batch batch;
+    size_t most = BATCH;
+    uint32_t rank = 0;
+    TB_TRY(tb_bpe_reserve_merges(loader->bpe, likely_count(loader->merges)));
+    TB_TRY(tb_json_enter_array(reader));
+    do {
+        struct tb_json_reader before = *reader;
+        tb_status status = take_batch(loader, reader, most, &batch, &rank);
+        if (status != TB_OK && status != TB_ERR_MEMORY && most > 1) {
+            *reader = before;
+            most = 1;
+            batch.is_last = false;
+            continue;
+        }
+        TB_TRY(status);
+    } while (!batch.is_last);
+    return TB_OK;
 }
 
 /* ---- from strings to bytes --------------------------------------------------
@@ -274,6 +367,14 @@ static tb_status find_unknown(struct loader *loader)
     return TB_OK;
 }
 
+// Line breaks before a value that the reader has left behind.
+static uint64_t lines_before(struct tb_json_reader *reader,
+                             struct tb_span value)
+{
+    struct tb_span since = {value.ptr, (size_t)(reader->at - value.ptr)};
+    return tb_json_line(reader) - 1 - tb_span_count(since, '\n');
+}
+
 static tb_status load(struct loader *loader, struct tb_tokenizer *tokenizer,
                       bool is_byte_level)
 {
@@ -295,11 +396,11 @@ static tb_status load(struct loader *loader, struct tb_tokenizer *tokenizer,
                             "byte level with a prefix or suffix");
     TB_TRY(tb_vocab_index(loader->strings, NULL, NULL));
     struct tb_json_reader merges;
-    tb_json_reader_init_span(&merges, loader->merges, loader->merges_offset,
-                             tb_json_line(reader));
+    tb_json_reader_init_span(&merges, loader->merges, loader->merges_offset, 1);
     tb_status status = read_merges(loader, &merges);
     if (status != TB_OK) {
         reader->error = merges.error;
+        reader->error.line += lines_before(reader, loader->merges);
         return status;
     }
     TB_TRY(find_unknown(loader));

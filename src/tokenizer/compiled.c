@@ -306,6 +306,8 @@ tb_status tb_compiled_save(const struct tb_tokenizer *tokenizer,
         status = tb_output_open(path, &output, NULL);
     }
     if (status == TB_OK)
+        tb_output_set_disposable(output);
+    if (status == TB_OK)
         status = tb_output_write(output, tb_buffer_span(&writer.file), NULL);
     if (status == TB_OK)
         status = tb_output_commit(output, NULL);

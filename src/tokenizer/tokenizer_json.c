@@ -98,20 +98,38 @@ static tb_status read_model_as(struct tb_tokenizer *tokenizer,
     return tb_component_refuse(reader, "model", type);
 }
 
+/* The type stands first in nearly every file; where it does not, the megabytes
+ * behind it are gone through once more than need be. */
+static tb_status read_type(struct tb_tokenizer *tokenizer,
+                           const struct tb_file_parts *parts,
+                           struct tb_json_reader *reader, struct tb_span *type)
+{
+    struct tb_component model;
+    struct tb_span key;
+    tb_json_type kind;
+    tb_component_open(reader, parts, parts->model);
+    TB_TRY(tb_json_enter_object(reader));
+    TB_TRY(tb_json_next_key(reader, &key));
+    if (key.ptr && tb_span_equal(key, TB_SPAN("type"))) {
+        TB_TRY(tb_json_peek(reader, &kind));
+        if (kind == TB_JSON_STRING)
+            return tb_component_keep_string(reader, &tokenizer->arena, type);
+    }
+    tb_component_open(reader, parts, parts->model);
+    TB_TRY(tb_component_read(reader, &tokenizer->arena, &model));
+    *type = model.type.ptr ? model.type : tb_span_of(type_of_members(&model));
+    return TB_OK;
+}
+
 static tb_status read_model(struct tb_tokenizer *tokenizer,
                             const struct tb_file_parts *parts,
                             struct tb_error *error)
 {
     struct tb_json_reader reader;
-    struct tb_component model;
-    tb_component_open(&reader, parts, parts->model);
-    tb_status status = tb_component_read(&reader, &tokenizer->arena, &model);
-    if (status == TB_OK) {
-        struct tb_span type = model.type;
-        if (!type.ptr)
-            type = tb_span_of(type_of_members(&model));
+    struct tb_span type;
+    tb_status status = read_type(tokenizer, parts, &reader, &type);
+    if (status == TB_OK)
         status = read_model_as(tokenizer, parts, &reader, type);
-    }
     if (status != TB_OK && error)
         *error = reader.error;
     return status;

@@ -72,6 +72,41 @@ static struct tb_vocab_slot *slot_of(const struct tb_vocab *vocab,
     }
 }
 
+static void prefetch_slot(const struct tb_vocab *vocab, uint64_t hash)
+{
+    __builtin_prefetch(&vocab->slots[(uint32_t)hash & (vocab->slot_count - 1)]);
+}
+
+static void index_one(struct tb_vocab *vocab, tb_token id, uint64_t hash)
+{
+    struct tb_span bytes = tb_vocab_bytes(vocab, id);
+    struct tb_vocab_slot *slot = slot_of(vocab, bytes, hash);
+    vocab->has_twins = vocab->has_twins || slot->id != TB_NO_TOKEN;
+    *slot = (struct tb_vocab_slot){(uint32_t)(hash >> 32), id};
+    if (bytes.len > vocab->max_len)
+        vocab->max_len = (uint32_t)bytes.len;
+}
+
+static void index_batch(struct tb_vocab *vocab, tb_token from,
+                        bool (*is_findable)(const void *context, tb_token id),
+                        const void *context)
+{
+    tb_token ids[TB_VOCAB_BATCH];
+    uint64_t hashes[TB_VOCAB_BATCH];
+    size_t count = 0;
+    for (tb_token id = from; id < vocab->id_count && id - from < TB_VOCAB_BATCH;
+         id++) {
+        if (vocab->at[id] == UINT32_MAX ||
+            (is_findable && !is_findable(context, id)))
+            continue;
+        ids[count] = id;
+        hashes[count] = tb_vocab_hash(tb_vocab_bytes(vocab, id));
+        prefetch_slot(vocab, hashes[count++]);
+    }
+    for (size_t i = 0; i < count; i++)
+        index_one(vocab, ids[i], hashes[i]);
+}
+
 tb_status tb_vocab_index(struct tb_vocab *vocab,
                          bool (*is_findable)(const void *context, tb_token id),
                          const void *context)
@@ -86,17 +121,9 @@ tb_status tb_vocab_index(struct tb_vocab *vocab,
     memset(vocab->slots, 0xFF, slot_count * sizeof(*vocab->slots));
     vocab->slot_count = slot_count;
     vocab->max_len = 0;
-    for (tb_token id = 0; id < vocab->id_count; id++) {
-        if (vocab->at[id] == UINT32_MAX ||
-            (is_findable && !is_findable(context, id)))
-            continue;
-        struct tb_span bytes = tb_vocab_bytes(vocab, id);
-        uint64_t hash = tb_vocab_hash(bytes);
-        *slot_of(vocab, bytes, hash) =
-            (struct tb_vocab_slot){(uint32_t)(hash >> 32), id};
-        if (bytes.len > vocab->max_len)
-            vocab->max_len = (uint32_t)bytes.len;
-    }
+    vocab->has_twins = false;
+    for (tb_token from = 0; from < vocab->id_count; from += TB_VOCAB_BATCH)
+        index_batch(vocab, from, is_findable, context);
     return TB_OK;
 }
 
@@ -127,6 +154,33 @@ int tb_vocab_missing_byte(const struct tb_vocab *vocab)
             return byte;
     }
     return -1;
+}
+
+void tb_vocab_find_batch(const struct tb_vocab *vocab,
+                         const struct tb_span *texts, tb_token *ids,
+                         size_t count)
+{
+    uint64_t hashes[TB_VOCAB_BATCH];
+    uint32_t mask = vocab->slot_count - 1;
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = tb_vocab_hash(texts[i]);
+        prefetch_slot(vocab, hashes[i]);
+    }
+    // What the first slot names is mostly what is looked for.
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = vocab->slots[(uint32_t)hashes[i] & mask].id;
+        if (ids[i] == TB_NO_TOKEN)
+            continue;
+        __builtin_prefetch(&vocab->at[ids[i]]);
+        __builtin_prefetch(&vocab->len[ids[i]]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] != TB_NO_TOKEN)
+            __builtin_prefetch(vocab->bytes.ptr + vocab->at[ids[i]]);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = texts[i].len > vocab->max_len
+                     ? TB_NO_TOKEN
+                     : tb_vocab_find_hashed(vocab, texts[i], hashes[i]);
 }
 
 void tb_vocab_release(struct tb_vocab *vocab)
