@@ -1,6 +1,6 @@
 /* Proves: any bytes as a file, gzip and zstd frames among them, come out the
- * same in small pieces as in large ones, or fail the same. How much comes out
- * before damage is met may differ: a call of zstd that fails gives nothing. */
+ * same in small pieces as in large ones, or fail the same behind the same
+ * bytes. */
 #include "fuzz.h"
 
 enum { CONTENT_MAX = 1 << 22 /* bytes; a few bytes can hold gigabytes */ };
@@ -16,10 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != TB_ERR_LIMIT && again != TB_ERR_LIMIT) {
         FUZZ_CHECK(status == again);
         struct tb_span a = tb_buffer_span(&large), b = tb_buffer_span(&small);
-        FUZZ_CHECK(tb_span_starts_with(a, b) || tb_span_starts_with(b, a));
-        FUZZ_CHECK(status != TB_OK || a.len == b.len);
-        FUZZ_CHECK(status != TB_OK ||
-                   tb_span_equal(tb_span_of(first), tb_span_of(second)));
+        FUZZ_CHECK(tb_span_equal(a, b));
+        FUZZ_CHECK(tb_span_equal(tb_span_of(first), tb_span_of(second)));
     }
     tb_buffer_release(&large);
     tb_buffer_release(&small);

@@ -9,7 +9,8 @@
 
 enum {
     GZIP_WINDOW_BITS = 15 + 16, // the largest window; a gzip header is a must
-    PIECE_MAX = INT_MAX         // zlib counts in unsigned int
+    PIECE_MAX = INT_MAX,        // zlib counts in unsigned int
+    ZSTD_START_LEN = 5          // bytes that tell a zstd frame's header
 };
 
 struct tb_decompressor {
@@ -17,6 +18,8 @@ struct tb_decompressor {
     bool is_complete; // at the end of a member or frame, none begun
     z_stream gzip;
     ZSTD_DCtx *zstd;
+    size_t zstd_wanted; // bytes that end the block being read; 0: a new frame
+    bool is_zstd_full;  // the last call filled its room: zstd may hold more
 };
 
 tb_compression tb_compression_of_magic(struct tb_span bytes)
@@ -123,6 +126,9 @@ static tb_status run_gzip(struct tb_decompressor *d, struct tb_span *in,
     return TB_OK;
 }
 
+/* A call that fails does not say how far it came. So each call gets no more
+ * than one block, and none as long as an earlier one is not out: everything
+ * before a damaged one comes out, whatever the sizes in which it is read. */
 static tb_status run_zstd(struct tb_decompressor *d, struct tb_span *in,
                           uint8_t *out, size_t size, size_t *len,
                           struct tb_error *error)
@@ -130,9 +136,11 @@ static tb_status run_zstd(struct tb_decompressor *d, struct tb_span *in,
     // At a boundary, no input would make zstd begin a frame that is not there.
     if (d->is_complete && in->len == 0)
         return TB_OK;
-    ZSTD_inBuffer from = {in->ptr, in->len, 0};
+    size_t wanted = d->zstd_wanted ? d->zstd_wanted : ZSTD_START_LEN;
+    if (d->is_zstd_full)
+        wanted = 0;
+    ZSTD_inBuffer from = {in->ptr, in->len < wanted ? in->len : wanted, 0};
     ZSTD_outBuffer to = {out, size, 0};
-    // What a failing call had written does not count; cut data does not fail.
     size_t left = ZSTD_decompressStream(d->zstd, &to, &from);
     *in = tb_span_from(*in, from.pos);
     *len = to.pos;
@@ -141,6 +149,8 @@ static tb_status run_zstd(struct tb_decompressor *d, struct tb_span *in,
         return tb_fail(error, TB_ERR_SYNTAX, "damaged zstd data: %s",
                        ZSTD_getErrorName(left));
     }
+    d->zstd_wanted = left;
+    d->is_zstd_full = left != 0 && to.pos == size;
     d->is_complete = left == 0;
     return TB_OK;
 }

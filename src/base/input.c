@@ -272,6 +272,41 @@ bool tb_input_is_seekable(const struct tb_input *input)
     return input->is_regular && !input->decompressor;
 }
 
+bool tb_input_can_reopen(const struct tb_input *input)
+{
+    return input->is_regular && !input->is_standard;
+}
+
+static tb_status seek(struct tb_input *input, uint64_t offset,
+                      struct tb_error *error)
+{
+    if (offset > INT64_MAX - input->start ||
+        lseek(input->fd, (off_t)(input->start + offset), SEEK_SET) < 0)
+        return fail_errno(input, TB_ERR_IO, "cannot read", error);
+    input->raw_left.len = 0;
+    input->is_at_end = false;
+    input->bytes_done = offset;
+    return TB_OK;
+}
+
+tb_status tb_input_skip(struct tb_input *input, uint64_t offset,
+                        struct tb_error *error)
+{
+    if (tb_input_is_seekable(input))
+        return seek(input, offset, error);
+    uint8_t bytes[4096];
+    while (offset > 0) {
+        size_t len;
+        TB_TRY(tb_input_read(input, bytes,
+                             offset < sizeof(bytes) ? offset : sizeof(bytes),
+                             &len, error));
+        if (len == 0)
+            return TB_OK;
+        offset -= len;
+    }
+    return TB_OK;
+}
+
 // A file without a name; -1 where the system or the folder has none.
 static int open_nameless(const char *folder)
 {

@@ -36,6 +36,15 @@ void tb_input_on_signal(struct tb_input *input,
 /* Is it a plain file, so that tb_input_read_at works? */
 bool tb_input_is_seekable(const struct tb_input *input);
 
+/* Can its path be opened again and give the same, as a pipe's cannot? */
+bool tb_input_can_reopen(const struct tb_input *input);
+
+/* Goes on at `offset` of the uncompressed content, or at its end when that
+ * comes before. Nothing may have been read before. The fingerprint is of what
+ * is read then. */
+TB_NODISCARD tb_status tb_input_skip(struct tb_input *input, uint64_t offset,
+                                     struct tb_error *error);
+
 /* From now on keeps a copy of all that is read in an unlinked temporary file
  * ($TMPDIR or /tmp), so that tb_input_read_at works for a pipe or compressed
  * input too. Nothing may have been read before; nothing happens when the

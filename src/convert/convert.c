@@ -78,14 +78,27 @@ static tb_status begin_session(struct run *run,
     return tb_buffer_append(&run->session_name, event->name);
 }
 
+/* A record of telemetry is a call. A step of NAT is half of one, whose other
+ * half is counted as a call when it finds no partner. */
+static void note_unreadable(struct run *run, const struct tb_batch_event *event)
+{
+    struct tb_stats *stats = run->stats;
+    if (run->options->dialect == TB_DIALECT_NAT) {
+        stats->lost_record_count++;
+        tb_stats_add_message(stats, event->error);
+        return;
+    }
+    stats->call_count++;
+    tb_stats_add_skip(stats, TB_SKIP_UNREADABLE, event->error);
+}
+
 static tb_status add_record(struct run *run, struct tb_batch_event *event)
 {
     run->stats->lone_surrogate_count += event->part.call.lone_surrogate_count;
     run->stats->bad_utf8_count += event->part.call.bad_utf8_count;
     run->stats->image_count += event->part.call.image_count;
     if (event->status != TB_OK) {
-        run->stats->call_count++;
-        tb_stats_add_skip(run->stats, TB_SKIP_UNREADABLE, event->error);
+        note_unreadable(run, event);
         return TB_OK;
     }
     if (event->part.kind == TB_PART_NONE)
@@ -112,7 +125,7 @@ static tb_status end_session(struct run *run, struct tb_error *error)
 
 static void note_loss(struct run *run, const struct tb_batch_event *event)
 {
-    bool is_told = event->loss == TB_LOSS_CUT && run->has_lost_session;
+    bool is_told = run->has_lost_session;
     run->stats->lost_record_count += !is_told;
     if (is_told)
         run->has_lost_session = false;
@@ -431,7 +444,7 @@ static tb_status set_up(struct run *run, struct tb_error *error)
 static const char *what_was_lost(const struct tb_stats *stats)
 {
     if (stats->cut_session_count > 0)
-        return "the trace ends inside a session";
+        return "the trace ends or is broken inside a session";
     if (stats->lost_record_count > 0)
         return "records could not be read";
     if (tb_stats_skipped(stats) > 0)

@@ -577,6 +577,47 @@ static bool is_no_value(struct tb_span text)
            tb_span_equal(text, TB_SPAN("-Infinity"));
 }
 
+static size_t digits_len(struct tb_span text, size_t at)
+{
+    size_t len = 0;
+    while (at + len < text.len && text.ptr[at + len] >= '0' &&
+           text.ptr[at + len] <= '9')
+        len++;
+    return len;
+}
+
+// A number as RFC 8259 has it: no +1, 007, 1. or .5, no hexadecimal.
+static bool is_json_number(struct tb_span text)
+{
+    size_t at = text.len > 0 && text.ptr[0] == '-';
+    size_t len = digits_len(text, at);
+    if (len == 0 || (len > 1 && text.ptr[at] == '0'))
+        return false;
+    at += len;
+    if (at < text.len && text.ptr[at] == '.') {
+        len = digits_len(text, at + 1);
+        if (len == 0)
+            return false;
+        at += len + 1;
+    }
+    if (at < text.len && (text.ptr[at] | 0x20) == 'e') {
+        at++;
+        at += at < text.len && (text.ptr[at] == '+' || text.ptr[at] == '-');
+        len = digits_len(text, at);
+        if (len == 0)
+            return false;
+        at += len;
+    }
+    return at == text.len;
+}
+
+static tb_status fail_number(struct tb_json_reader *reader)
+{
+    if (reader->at == reader->end && reader->is_at_end)
+        return fail_cut(reader); // "1e" or "Na" may be the beginning of one
+    return tb_json_fail(reader, TB_ERR_SYNTAX, "malformed number");
+}
+
 tb_status tb_json_read_number(struct tb_json_reader *reader,
                               struct tb_json_number *number)
 {
@@ -586,6 +627,8 @@ tb_status tb_json_read_number(struct tb_json_reader *reader,
     struct tb_span text = number->text;
     if (is_no_value(text))
         return TB_OK;
+    if (!is_json_number(text))
+        return fail_number(reader);
     number->is_integer = read_integer(text, &number->integer);
     if (number->is_integer) {
         number->value = (double)number->integer;
@@ -597,15 +640,8 @@ tb_status tb_json_read_number(struct tb_json_reader *reader,
                             "number is longer than %d bytes", NUMBER_MAX_LEN);
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    char *end;
-    number->value = strtod(copy, &end);
-    // strtod also knows "inf" and hexadecimal, which JSON does not.
-    bool is_json = strspn(copy, "+-.0123456789eE") == text.len;
-    if (*end == '\0' && end != copy && is_json)
-        return TB_OK;
-    if (reader->at == reader->end && reader->is_at_end)
-        return fail_cut(reader); // "1e" or "Na" may be the beginning of one
-    return tb_json_fail(reader, TB_ERR_SYNTAX, "malformed number");
+    number->value = strtod(copy, NULL);
+    return TB_OK;
 }
 
 // Steps out of `depth` containers, from anywhere outside a string.

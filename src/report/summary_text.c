@@ -264,7 +264,7 @@ static void put_losses(struct tb_page *page, const struct tb_stats *stats)
     put_loss(page, &label, stats->lost_record_count, "unreadable record",
              "in the files");
     put_loss(page, &label, stats->cut_session_count, "unfinished session",
-             "where a file ends");
+             "where a file ends or is broken");
     put_loss(page, &label, stats->lone_surrogate_count, "half surrogate pair",
              "read as U+FFFD");
     put_loss(page, &label, stats->bad_utf8_count, "broken UTF-8 sequence",

@@ -5,6 +5,7 @@
 #include "json_reader.h"
 #include "json_value.h"
 #include "memory.h"
+#include "utf8.h"
 
 struct tb_chat_template {
     struct tb_template_code code;
@@ -39,6 +40,10 @@ tb_status tb_chat_template_compile(struct tb_span source,
                                    struct tb_error *error)
 {
     *chat_template = NULL;
+    size_t valid_len = tb_utf8_valid_len(source);
+    if (valid_len < source.len)
+        return tb_fail(error, TB_ERR_SYNTAX,
+                       "byte %zu of the template is not UTF-8", valid_len);
     struct tb_chat_template *made = tb_memory_zeroed(1, sizeof(*made));
     if (!made)
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");

@@ -9,14 +9,18 @@
  *
  * Also taken: one request instead of a list, and several values after each
  * other. A request whose steps stand before its number is held back as a whole,
- * since its session cannot begin without a name.
+ * since its session cannot begin without a name. Where a file is broken, the
+ * requests behind that place are looked for (nat_salvage.h).
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "dialect.h"
 #include "json_reader.h"
 #include "memory.h"
 #include "name_table.h"
+#include "nat_salvage.h"
 #include "nat_step.h"
 #include "python_repr.h"
 #include "record_fields.h"
@@ -31,7 +35,7 @@ typedef enum nat_state {
     AT_END,
 } nat_state;
 
-enum { NAME_MAX_LEN = 1 << 20 };
+enum { NAME_MAX_LEN = 1 << 20, REST_LEN = 256 << 10 /* bytes */ };
 
 struct nat {
     struct tb_input *input;
@@ -42,8 +46,14 @@ struct nat {
     bool has_value;         /* the file is not empty */
     uint64_t request_index; /* of the next request in the file */
     struct tb_arena scratch;
+    /* behind a broken place */
+    struct tb_nat_salvage salvage;
+    bool is_salvaging;   /* the stream is over one request that it found */
+    uint64_t bytes_read; /* of the file, then */
     /* the request being read */
-    uint32_t depth; /* of the stream before it */
+    uint64_t request_offset, request_line;
+    bool is_in_request; /* it has not ended */
+    uint32_t depth;     /* of the stream before it */
     bool has_number, has_steps, has_begun;
     uint64_t step_count; /* LLM_START and LLM_END given out */
     struct tb_buffer name;
@@ -77,6 +87,7 @@ static void nat_close(void *state)
     tb_buffer_release(&nat->name);
     tb_buffer_release(&nat->held);
     tb_name_table_release(&nat->names);
+    tb_nat_salvage_release(&nat->salvage);
     tb_memory_free(nat->name_counts);
     tb_memory_free(nat);
 }
@@ -102,7 +113,8 @@ static struct tb_trace_counts nat_counts(const void *state)
 {
     const struct nat *nat = state;
     struct tb_trace_counts counts = nat->counts;
-    counts.bytes_read = tb_json_offset(&nat->stream);
+    counts.bytes_read =
+        nat->is_salvaging ? nat->bytes_read : tb_json_offset(&nat->stream);
     return counts;
 }
 
@@ -133,13 +145,109 @@ static void drop_session(struct nat *nat, struct tb_trace_event *event)
     nat->has_begun = false;
 }
 
-/* The stream broke: what is whole stays, the rest of the file is lost. A
- * failure that has nothing to do with the content is handed on. */
+/* ---- a broken file ---------------------------------------------------- */
+
+// To the end, so that size and fingerprint are of the whole file.
+static tb_status read_rest(struct nat *nat, struct tb_error *error)
+{
+    nat->bytes_read = nat->stream.end_offset;
+    tb_buffer_clear(&nat->held);
+    TB_TRY(tb_buffer_reserve(&nat->held, REST_LEN));
+    for (size_t len = 1; len > 0; nat->bytes_read += len)
+        TB_TRY(tb_input_read(nat->input, nat->held.ptr, REST_LEN, &len, error));
+    return TB_OK;
+}
+
+// The next request that was found, or the end.
+static tb_status salvage_next(struct nat *nat, struct tb_error *error)
+{
+    struct tb_span request;
+    uint64_t offset, line;
+    TB_TRY(tb_nat_salvage_next(&nat->salvage, &request, &offset, &line, error));
+    nat->state = request.ptr ? AT_TOP : AT_END;
+    nat->is_in_list = false;
+    tb_json_reader_release(&nat->stream);
+    if (request.ptr)
+        tb_json_reader_init_span(&nat->stream, request, offset, line);
+    return TB_OK;
+}
+
+static void tell_more(struct tb_error *error, const char *format,
+                      uint64_t bytes)
+{
+    size_t used = strlen(error->message);
+    (void)snprintf(error->message + used, sizeof(error->message) - used, format,
+                   (unsigned long long)bytes);
+}
+
+// Where it was noticed says nothing about where it is: the request is told.
+static void tell_request(struct nat *nat, struct tb_trace_event *event)
+{
+    struct tb_error *error = &event->error;
+    event->offset = error->offset = nat->request_offset;
+    event->line = error->line = nat->request_line;
+    error->json_path[strcspn(error->json_path, ".")] = '\0';
+    (void)snprintf(error->message, sizeof(error->message),
+                   "quotes or brackets of this request do not match");
+}
+
+/* Looks for requests behind the broken place. A file that is merely cut off
+ * has none; then its end is the place to tell. */
+static tb_status salvage_first(struct nat *nat, struct tb_trace_event *event,
+                               bool *found, struct tb_error *error)
+{
+    bool is_inside = nat->is_in_request;
+    // Behind the first byte of the request that is broken, or at the place.
+    uint64_t from = is_inside ? nat->request_offset + 1 : event->offset, next;
+    TB_TRY(tb_nat_salvage_begin(&nat->salvage, tb_input_path(nat->input), from,
+                                is_inside ? nat->request_line : event->line,
+                                found, &next, error));
+    if (!*found)
+        return TB_OK;
+    if (is_inside && (event->loss == TB_LOSS_CUT || next < event->offset))
+        tell_request(nat, event);
+    event->loss = TB_LOSS_SYNTAX;
+    tell_more(&event->error, "; reading goes on %llu bytes further",
+              next - event->offset);
+    nat->is_salvaging = true;
+    return TB_OK;
+}
+
+// Compressed data that is damaged has no more to give, but costs no run.
+static tb_status only_failure(tb_status status)
+{
+    tb_loss loss;
+    return tb_dialect_is_loss(status, &loss) ? TB_OK : status;
+}
+
+/* The stream broke: what is whole stays. Behind it requests are looked for,
+ * but not as Python would read it, and not in what cannot be read again. */
+static tb_status salvage(struct nat *nat, struct tb_trace_event *event,
+                         struct tb_error *error)
+{
+    bool found = false;
+    if (nat->is_salvaging)
+        return salvage_next(nat, error);
+    bool is_end = event->loss == TB_LOSS_CUT && !nat->is_in_request;
+    if (is_end || nat->options.is_compat)
+        return TB_OK;
+    tb_status status = read_rest(nat, error);
+    if (status == TB_OK && tb_input_can_reopen(nat->input))
+        status = salvage_first(nat, event, &found, error);
+    TB_TRY(only_failure(status));
+    if (found)
+        return salvage_next(nat, error);
+    if (event->loss == TB_LOSS_SYNTAX)
+        tell_more(&event->error, "; the %llu bytes behind it are lost",
+                  nat->bytes_read - event->offset);
+    return TB_OK;
+}
+
+/* A failure that has nothing to do with the content is handed on. */
 static tb_status end_broken(struct nat *nat, struct tb_trace_event *event,
                             tb_status status, struct tb_error *error)
 {
     tb_loss loss;
-    nat->state = AT_END;
     if (nat->stream.error.status != status)
         (void)tb_json_fail(&nat->stream, status, "cannot read the trace");
     if (!tb_dialect_is_loss(status, &loss)) {
@@ -149,9 +257,12 @@ static tb_status end_broken(struct nat *nat, struct tb_trace_event *event,
         return status;
     }
     lose(nat, event, loss, &nat->stream);
+    nat->state = AT_END; // unless there is more behind
+    status = salvage(nat, event, error);
+    nat->is_in_request = false;
     if (nat->has_begun)
         drop_session(nat, event);
-    return TB_OK;
+    return status;
 }
 
 /* ---- names ------------------------------------------------------------ */
@@ -353,6 +464,7 @@ static tb_status hold_steps(struct nat *nat)
 static tb_status finish_request(struct nat *nat, struct tb_trace_event *event)
 {
     nat->state = nat->is_in_list ? IN_LIST : AT_TOP;
+    nat->is_in_request = false;
     if (nat->has_begun) {
         end_session(nat, event);
         return TB_OK;
@@ -458,8 +570,14 @@ static tb_status enter_request(struct nat *nat, struct tb_trace_event *event,
 {
     tb_json_type type;
     uint64_t index = nat->request_index++;
-    if (index < nat->options.skip_sessions)
-        return tb_json_skip(&nat->stream);
+    nat->request_offset = tb_json_offset(&nat->stream);
+    nat->request_line = tb_json_line(&nat->stream);
+    nat->is_in_request = true;
+    if (index < nat->options.skip_sessions) {
+        TB_TRY(tb_json_skip(&nat->stream));
+        nat->is_in_request = false;
+        return TB_OK;
+    }
     if (index - nat->options.skip_sessions >= nat->options.max_sessions) {
         *is_event = true; // the event is the end
         nat->state = AT_END;
@@ -468,6 +586,7 @@ static tb_status enter_request(struct nat *nat, struct tb_trace_event *event,
     TB_TRY(tb_json_peek(&nat->stream, &type));
     if (type != TB_JSON_OBJECT) {
         *is_event = true;
+        nat->is_in_request = false;
         return lose_value(nat, event, &nat->stream, "a request is no object");
     }
     nat->has_number = nat->has_steps = nat->has_begun = false;
@@ -501,6 +620,8 @@ static tb_status read_top(struct nat *nat, struct tb_trace_event *event,
     }
     if (type != TB_JSON_END)
         return enter_request(nat, event, is_event);
+    if (nat->is_salvaging)
+        return salvage_next(nat, &nat->stream.error);
     *is_event = true;
     nat->state = AT_END;
     if (!nat->has_value) {

@@ -8,6 +8,7 @@
 #include "hash.h"
 #include "message_list.h"
 #include "record_fields.h"
+#include "usage_record.h"
 
 /* What a step says, as far as it can be read before its kind is known. Raw
  * values are looked into at the end, and only those that the kind needs. */
@@ -17,6 +18,7 @@ struct step {
     struct tb_call *call;
     struct tb_span event_type;
     double event_s;
+    bool is_compat;
     struct tb_usage usage;
     struct tb_span invocation;     /* function_id */
     struct tb_span chat_inputs;    /* raw */
@@ -25,12 +27,18 @@ struct step {
     struct tb_span output;         /* raw */
 };
 
+static tb_status read_usage(struct tb_json_reader *reader, void *context)
+{
+    struct step *step = context;
+    return tb_usage_record_read(reader, step->arena, step->is_compat,
+                                &step->usage);
+}
+
 /* The record's shape. What a table does not name is left unread; so is what
  * could be of any length, but as raw bytes. */
 static tb_status read_step(struct step *step)
 {
     struct tb_call *call = step->call;
-    struct tb_usage *usage = &step->usage;
     const struct tb_field ancestry[] = {
         TB_FIELD_TEXT("function_name", &call->agent),
         TB_FIELD_ID("function_id", &step->invocation),
@@ -41,16 +49,8 @@ static tb_status read_step(struct step *step)
         TB_FIELD_RAW("chat_responses", &step->chat_responses),
     };
     const struct tb_field data[] = {TB_FIELD_RAW("output", &step->output)};
-    const struct tb_field token_usage[] = {
-        TB_FIELD_COUNT("prompt_tokens", &usage->prompt, &usage->has_prompt),
-        TB_FIELD_COUNT("completion_tokens", &usage->completion,
-                       &usage->has_completion),
-        TB_FIELD_COUNT("cached_tokens", &usage->cached, &usage->has_cached),
-        TB_FIELD_COUNT("reasoning_tokens", &usage->reasoning,
-                       &usage->has_reasoning),
-    };
     const struct tb_field usage_info[] = {
-        TB_FIELD_OBJECT("token_usage", token_usage)};
+        TB_FIELD_READ("token_usage", read_usage, step)};
     const struct tb_field payload[] = {
         TB_FIELD_TEXT("event_type", &step->event_type),
         TB_FIELD_NUMBER("event_timestamp", &step->event_s),
@@ -169,7 +169,10 @@ tb_status tb_nat_step_parse(const struct tb_trace_parser *parser,
                             struct tb_arena *arena, struct tb_part *part,
                             struct tb_error *error)
 {
-    struct step step = {.arena = arena, .call = &part->call, .event_s = NAN};
+    struct step step = {.arena = arena,
+                        .call = &part->call,
+                        .event_s = NAN,
+                        .is_compat = parser->is_compat};
     tb_json_reader_init_span(&step.reader, json, offset, line);
     tb_status status = parse(&step, json, offset, parser, part);
     if (status == TB_OK)

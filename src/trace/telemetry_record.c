@@ -9,6 +9,7 @@
 #include "message_list.h"
 #include "record_fields.h"
 #include "timestamp.h"
+#include "usage_record.h"
 
 struct record {
     struct tb_json_reader reader;
@@ -95,29 +96,24 @@ static tb_status read_timestamp(struct tb_json_reader *reader, void *context)
     return TB_OK;
 }
 
+static tb_status read_usage(struct tb_json_reader *reader, void *context)
+{
+    struct record *record = context;
+    return tb_usage_record_read(reader, record->arena, record->is_compat,
+                                &record->part->call.usage);
+}
+
 // The record's shape.
 static tb_status read_fields(struct record *record)
 {
     struct tb_call *call = &record->part->call;
-    struct tb_usage *usage = &call->usage;
     const struct tb_field request[] = {
         TB_FIELD_READ("messages", read_messages, record),
         TB_FIELD_TEXT("model", &call->model),
         TB_FIELD_RAW("tools", &record->tools),
     };
-    const struct tb_field prompt_details[] = {
-        TB_FIELD_COUNT("cached_tokens", &usage->cached, &usage->has_cached)};
-    const struct tb_field completion_details[] = {TB_FIELD_COUNT(
-        "reasoning_tokens", &usage->reasoning, &usage->has_reasoning)};
-    const struct tb_field usage_fields[] = {
-        TB_FIELD_COUNT("prompt_tokens", &usage->prompt, &usage->has_prompt),
-        TB_FIELD_COUNT("completion_tokens", &usage->completion,
-                       &usage->has_completion),
-        TB_FIELD_OBJECT("prompt_tokens_details", prompt_details),
-        TB_FIELD_OBJECT("completion_tokens_details", completion_details),
-    };
     const struct tb_field response[] = {
-        TB_FIELD_OBJECT("usage", usage_fields),
+        TB_FIELD_READ("usage", read_usage, record),
         TB_FIELD_READ("choices", read_choices, record),
     };
     const struct tb_field fields[] = {

@@ -240,7 +240,7 @@ def faults_of(counts, limit):
 def check(options, case, pool, totals):
     bench = Bench(options, case)
     wanted, counts = bench.clean()
-    faults = list(faults_of(counts, 12 if options.brief else None))
+    faults = list(faults_of(counts, 6 if options.brief else None))
     failures = 0
     short = bench.faulty(wanted, call="", at=0, short=1)
     problems = [({"short": 1}, short)]

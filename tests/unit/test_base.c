@@ -418,20 +418,32 @@ static void test_cut_compressed_file(void **state)
     }
 }
 
+/* What comes before the damage comes out, whatever the sizes that are asked
+ * for: it is checked against what one byte at a time gives. */
 static void test_damaged_compressed_file(void **state)
 {
     struct folder *folder = *state;
     static const char *const names[] = {"d.gz", "d.zst"};
+    static const size_t steps[] = {7, 4096, 1 << 17, 1 << 20};
     for (size_t i = 0; i < 2; i++) {
         const char *path = file_in(folder, names[i]);
         struct tb_buffer stored = TB_BUFFER(SIZE_MAX);
-        struct tb_buffer content = TB_BUFFER(SIZE_MAX);
-        assert_int_equal(write_all(path, SPAN_OF(sample, 9000), 9000), TB_OK);
-        struct tb_span all = stored_bytes(path, &stored);
-        stored.ptr[all.len / 2] ^= 0x55;
+        struct tb_buffer wanted = TB_BUFFER(SIZE_MAX);
+        struct tb_span all = {sample, sizeof(sample)};
+        assert_int_equal(write_all(path, all, 9000), TB_OK);
+        all = stored_bytes(path, &stored);
+        stored.ptr[all.len * 9 / 10] ^= 0x55;
         put_file(path, all);
-        assert_int_equal(read_all(path, 4096, &content, NULL), TB_ERR_SYNTAX);
-        tb_buffer_release(&content);
+        assert_int_equal(read_all(path, 1, &wanted, NULL), TB_ERR_SYNTAX);
+        assert_in_range(wanted.len, sizeof(sample) / 2, sizeof(sample));
+        for (size_t step = 0; step < sizeof(steps) / sizeof(*steps); step++) {
+            struct tb_buffer content = TB_BUFFER(SIZE_MAX);
+            assert_int_equal(read_all(path, steps[step], &content, NULL),
+                             TB_ERR_SYNTAX);
+            assert_int_equal(content.len, wanted.len);
+            tb_buffer_release(&content);
+        }
+        tb_buffer_release(&wanted);
         tb_buffer_release(&stored);
         assert_int_equal(unlink(path), 0);
     }

@@ -409,6 +409,17 @@ static void test_sizes(void **state)
     }
 }
 
+static void test_a_template_is_utf8(void **state)
+{
+    (void)state;
+    struct tb_chat_template *made;
+    struct tb_error error;
+    assert_int_equal(
+        tb_chat_template_compile(TB_SPAN("ab\xE4\xB8z"), &made, &error),
+        TB_ERR_SYNTAX);
+    assert_string_equal(error.message, "byte 2 of the template is not UTF-8");
+}
+
 /* ---- memory ----------------------------------------------------------- */
 
 // Every request for memory fails once: an error, no leak, no crash.
@@ -437,10 +448,14 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),  cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_inputs), cmocka_unit_test(test_appends),
-        cmocka_unit_test(test_depth),  cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_appends),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_a_template_is_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,8 @@
 
 enum { NAT, TEL, NAT_C, TEL_C }; /* _C: as Python */
 
-/* Expected events: (name a session begins, a record by its key or line, )
+/* Expected events: (name a session begins, a record by its key or line (?: it
+ * cannot be parsed), )
  * it ends, X it is dropped, cut/syntax/type a loss with its line. */
 struct event_case {
     const char *name;
@@ -270,10 +271,12 @@ static void describe_record(int mode, const struct tb_trace_event *event,
     struct tb_error error;
     const struct tb_trace_parser parser = {dialect_of(mode), is_python(mode),
                                            NULL};
-    OK(tb_trace_parse(&parser, event->json, event->offset, event->line, &arena,
-                      &part, &error));
+    tb_status status = tb_trace_parse(&parser, event->json, event->offset,
+                                      event->line, &arena, &part, &error);
     assert_int_equal(part.call.line, event->line);
-    if (is_telemetry(mode))
+    if (status != TB_OK)
+        OK(tb_buffer_append_byte(text, '?'));
+    else if (is_telemetry(mode))
         OK(tb_buffer_append_u64(text, event->line));
     else
         OK(tb_buffer_append(text, part.call.key));
@@ -418,6 +421,41 @@ static void test_byte_by_byte(void **state)
         pthread_join(writer, NULL);
         close(drip.fds[0]);
         check_text(c, "byte by byte", &text);
+    }
+}
+
+/* One byte too many or too few among the steps of a request costs that request
+ * and no other, wherever it is. */
+static void test_salvage(void **state)
+{
+    (void)state;
+    static const char before[] = "[" REQUEST("0", START("a")) ",\n";
+    static const char broken[] = REQUEST("1", START("b") "," END("b"));
+    static const char after[] =
+        ",\n" REQUEST("2", START("c")) "\n," REQUEST("3", "") "]\n";
+    static const char wanted[] = "(conv_2 c ) (conv_3 ) ";
+    size_t first = sizeof("{\"request_number\":1,\"intermediate_steps\":[") - 1;
+    struct event_case c = {.name = "salvage", .mode = NAT};
+    for (size_t at = first; at < sizeof(broken) - 1; at++) {
+        for (int damage = 0; damage < 4; damage++) {
+            static const char *const inserted[] = {"", "\"", "}", "["};
+            struct tb_buffer input = TB_BUFFER(MAX_TEXT), text = input;
+            char path[] = "/tmp/tb_test_XXXXXX";
+            OK(tb_buffer_printf(&input, "%s%.*s%s%s%s", before, (int)at, broken,
+                                inserted[damage], broken + at + (damage == 0),
+                                after));
+            OK(tb_buffer_append_byte(&input, 0));
+            write_file((char *)input.ptr, path);
+            OK(describe_trace(&c, path, &text));
+            struct tb_span got = tb_buffer_span(&text);
+            if (!tb_span_starts_with(got, TB_SPAN("(conv_0 a ) ")) ||
+                !tb_span_ends_with(got, tb_span_of(wanted)))
+                fail_msg("%s at %zu: %.*s", inserted[damage], at, (int)got.len,
+                         (const char *)got.ptr);
+            tb_buffer_release(&input);
+            tb_buffer_release(&text);
+            unlink(path);
+        }
     }
 }
 
@@ -958,6 +996,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_byte_by_byte),
+        cmocka_unit_test(test_salvage),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_parts),
