@@ -9,7 +9,7 @@ function(layer name)
   list(TRANSFORM arg_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/src/${name}/")
   add_library(tb_${name} STATIC ${arg_SOURCES})
   target_include_directories(tb_${name} PUBLIC
-    "${PROJECT_SOURCE_DIR}/src/${name}")
+    "${PROJECT_SOURCE_DIR}/src/${name}" "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(tb_${name} PRIVATE tb_flags ${arg_LINKS})
   foreach(lower IN LISTS arg_USES)
     target_link_libraries(tb_${name} PUBLIC tb_${lower})

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "prompt_cache.h"
+#include "utf8.h"
 
 static void check_encoder(const struct tb_tokenizer *tokenizer,
                           struct tb_encoder *encoder)
@@ -33,6 +34,24 @@ static void check_encoder(const struct tb_tokenizer *tokenizer,
     tb_tokens_release(&parts);
 }
 
+static void check_decoder(const struct tb_tokenizer *tokenizer)
+{
+    struct tb_decode_work *work;
+    struct tb_span text;
+    tb_token ids[256];
+    uint32_t size = tb_tokenizer_vocab_size(tokenizer);
+    for (uint32_t i = 0; i < 256; i++)
+        ids[i] = i < 128 || size < 256 ? i : size - (256 - i);
+    FUZZ_CHECK(tb_decode_work_new(&work) == TB_OK);
+    tb_status status =
+        tb_tokenizer_decode(tokenizer, work, ids, 256, 0, &text, NULL);
+    // A decoder that is not built; one that makes too much.
+    FUZZ_CHECK(status == TB_OK || status == TB_ERR_UNSUPPORTED ||
+               status == TB_ERR_LIMIT);
+    FUZZ_CHECK(status != TB_OK || tb_utf8_valid_len(text) == text.len);
+    tb_decode_work_free(work);
+}
+
 void fuzz_tokenizer(tb_status status, const struct tb_error *error,
                     struct tb_tokenizer *tokenizer)
 {
@@ -44,5 +63,6 @@ void fuzz_tokenizer(tb_status status, const struct tb_error *error,
     FUZZ_CHECK(tb_encoder_new(tokenizer, &encoder) == TB_OK);
     check_encoder(tokenizer, encoder);
     tb_encoder_free(encoder);
+    check_decoder(tokenizer);
     tb_tokenizer_free(tokenizer);
 }

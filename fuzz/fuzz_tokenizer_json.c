@@ -1,6 +1,6 @@
 /* Proves: any bytes as tokenizer.json are refused with a message, or give a
- * tokenizer whose ids are below its size, and which may be cut where it says
- * that it may. */
+ * tokenizer whose ids are below its size, which may be cut where it says that
+ * it may, and whose decoder gives UTF-8. */
 #include "fuzz_tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

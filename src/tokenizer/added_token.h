@@ -16,6 +16,7 @@ struct tb_added_token {
     bool is_left_strip;  /* takes white space before it along */
     bool is_right_strip; /* ... and behind it */
     bool is_normalized;  /* looked for in the normalised text */
+    bool is_special;     /* may be skipped when decoding */
     uint32_t order;      /* set by tb_added_tokens_add */
 };
 

@@ -49,8 +49,13 @@ static tb_status fill(struct tb_tokenizer *tokenizer)
         {.content = TB_SPAN("<|endoftext|>"), .id = 199999},
         {.content = TB_SPAN("<|endofprompt|>"), .id = 200018},
     };
-    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
+    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+        const struct tb_added_text text = {.text = specials[i].content,
+                                           .id = specials[i].id,
+                                           .is_special = true};
         TB_TRY(tb_added_tokens_add(&tokenizer->raw_tokens, &specials[i]));
+        TB_TRY(tb_decoder_add_text(&tokenizer->decoder, &text));
+    }
     tb_added_tokens_index(&tokenizer->raw_tokens);
     tb_tokenizer_set_ranks(tokenizer, tb_pattern_scan_o200k);
     tokenizer->vocab_size = 200019;

@@ -14,7 +14,7 @@
 
 /* To be raised whenever anything that is written here, or what it means,
  * changes: hashes, slots, numbers of patterns. */
-#define FORMAT_VERSION 2
+#define FORMAT_VERSION 3
 
 #define ALIGNMENT 16
 
@@ -29,6 +29,8 @@ enum section_kind {
     SECTION_ADDED,
     SECTION_NORMALIZERS,
     SECTION_PRETOKENIZERS,
+    SECTION_DECODERS,
+    SECTION_ADDED_TEXTS,
     SECTION_COUNT,
 };
 
@@ -45,6 +47,10 @@ struct header {
     struct section sections[SECTION_COUNT];
 };
 
+struct text {
+    uint32_t at, len; /* in SECTION_TEXTS */
+};
+
 struct scalars {
     uint32_t id_count, slot_count, max_len, merge_slot_count;
     uint32_t vocab_size;
@@ -53,10 +59,7 @@ struct scalars {
     uint8_t is_byte_level, is_whole_word_first, is_fusing_unknown;
     uint8_t has_byte_fallback;
     char fingerprint[36];
-};
-
-struct text {
-    uint32_t at, len; /* in SECTION_TEXTS */
+    struct text refusal; /* of the decoder */
 };
 
 struct added {
@@ -75,6 +78,18 @@ struct pretokenizer_step {
     uint32_t behavior;
     struct text literal;
     uint8_t is_inverted, has_prefix_space, unused[6];
+};
+
+struct decoder_step {
+    uint32_t kind, start, stop;
+    uint8_t is_cleaning, is_first_spaced, unused[2];
+    struct text text, into;
+};
+
+struct added_text {
+    struct text text;
+    tb_token id;
+    uint32_t is_special;
 };
 
 static const char magic[8] = "tbtoken";
@@ -188,6 +203,7 @@ static tb_status save_scalars(const struct tb_tokenizer *tokenizer,
     memcpy(scalars.byte_tokens, bpe->byte_tokens, sizeof(scalars.byte_tokens));
     memcpy(scalars.fingerprint, tokenizer->fingerprint,
            sizeof(tokenizer->fingerprint));
+    TB_TRY(add_text(writer, tokenizer->decoder.refusal, &scalars.refusal));
     return add_section(writer, SECTION_SCALARS, &scalars, sizeof(scalars));
 }
 
@@ -269,6 +285,47 @@ static tb_status save_pretokenizers(const struct tb_pretokenizer *pretokenizer,
                        pretokenizer->step_count * sizeof(steps[0]));
 }
 
+static tb_status save_decoder(const struct tb_decoder *decoder,
+                              struct writer *writer)
+{
+    struct decoder_step steps[TB_DECODER_MAX_STEPS] = {0};
+    for (size_t i = 0; i < decoder->step_count; i++) {
+        const struct tb_decoder_step *step = &decoder->steps[i];
+        steps[i].kind = (uint32_t)step->kind;
+        steps[i].start = step->start;
+        steps[i].stop = step->stop;
+        steps[i].is_cleaning = step->is_cleaning;
+        steps[i].is_first_spaced = step->is_first_spaced;
+        TB_TRY(add_text(writer, step->text, &steps[i].text));
+        TB_TRY(add_text(writer, step->into, &steps[i].into));
+    }
+    return add_section(writer, SECTION_DECODERS, steps,
+                       decoder->step_count * sizeof(steps[0]));
+}
+
+static tb_status append_added_texts(const struct tb_decoder *decoder,
+                                    struct writer *writer,
+                                    struct tb_buffer *all)
+{
+    for (size_t i = 0; i < decoder->added_count; i++) {
+        struct added_text added = {.id = decoder->added[i].id,
+                                   .is_special = decoder->added[i].is_special};
+        TB_TRY(add_text(writer, decoder->added[i].text, &added.text));
+        TB_TRY(tb_buffer_append(
+            all, (struct tb_span){(const uint8_t *)&added, sizeof(added)}));
+    }
+    return add_section(writer, SECTION_ADDED_TEXTS, all->ptr, all->len);
+}
+
+static tb_status save_added_texts(const struct tb_decoder *decoder,
+                                  struct writer *writer)
+{
+    struct tb_buffer all = TB_BUFFER(UINT32_MAX);
+    tb_status status = append_added_texts(decoder, writer, &all);
+    tb_buffer_release(&all);
+    return status;
+}
+
 static tb_status save_all(const struct tb_tokenizer *tokenizer,
                           struct writer *writer)
 {
@@ -282,6 +339,8 @@ static tb_status save_all(const struct tb_tokenizer *tokenizer,
     TB_TRY(save_added_tokens(tokenizer, writer));
     TB_TRY(save_normalizers(&tokenizer->normalizer, writer));
     TB_TRY(save_pretokenizers(&tokenizer->pretokenizer, writer));
+    TB_TRY(save_decoder(&tokenizer->decoder, writer));
+    TB_TRY(save_added_texts(&tokenizer->decoder, writer));
     TB_TRY(add_section(writer, SECTION_TEXTS, writer->texts.ptr,
                        writer->texts.len));
     header.len = writer->file.len;
@@ -493,6 +552,44 @@ static bool load_pretokenizers(const struct reader *reader,
     return true;
 }
 
+static bool load_decoder(const struct reader *reader,
+                         struct tb_decoder *decoder)
+{
+    struct tb_span bytes = section_of(reader, SECTION_DECODERS);
+    const struct decoder_step *items = (const void *)bytes.ptr;
+    decoder->step_count = bytes.len / sizeof(*items);
+    if (decoder->step_count > TB_DECODER_MAX_STEPS)
+        return false;
+    for (size_t i = 0; i < decoder->step_count; i++) {
+        struct tb_decoder_step *step = &decoder->steps[i];
+        step->kind = (tb_decode_kind)items[i].kind;
+        step->start = items[i].start;
+        step->stop = items[i].stop;
+        step->is_cleaning = items[i].is_cleaning;
+        step->is_first_spaced = items[i].is_first_spaced;
+        if (!text_of(reader, items[i].text, &step->text) ||
+            !text_of(reader, items[i].into, &step->into))
+            return false;
+    }
+    return text_of(reader, reader->scalars.refusal, &decoder->refusal);
+}
+
+static bool load_added_texts(const struct reader *reader,
+                             struct tb_decoder *decoder)
+{
+    struct tb_span bytes = section_of(reader, SECTION_ADDED_TEXTS);
+    const struct added_text *items = (const void *)bytes.ptr;
+    for (size_t i = 0; i < bytes.len / sizeof(*items); i++) {
+        struct tb_added_text added = {.id = items[i].id,
+                                      .is_special = items[i].is_special};
+        if (!text_of(reader, items[i].text, &added.text) ||
+            tb_decoder_add_text(decoder, &added) != TB_OK)
+            return false;
+    }
+    tb_decoder_index(decoder);
+    return true;
+}
+
 static bool load_all(struct reader *reader, struct tb_tokenizer *tokenizer)
 {
     if (!read_header(reader))
@@ -507,7 +604,9 @@ static bool load_all(struct reader *reader, struct tb_tokenizer *tokenizer)
     return load_tables(reader, &tokenizer->bpe) &&
            load_added(reader, tokenizer) &&
            load_normalizers(reader, &tokenizer->normalizer) &&
-           load_pretokenizers(reader, &tokenizer->pretokenizer);
+           load_pretokenizers(reader, &tokenizer->pretokenizer) &&
+           load_decoder(reader, &tokenizer->decoder) &&
+           load_added_texts(reader, &tokenizer->decoder);
 }
 
 tb_status tb_compiled_load(const char *path, struct tb_tokenizer **tokenizer)

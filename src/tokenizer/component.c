@@ -28,8 +28,11 @@ static const struct member {
     MEMBER("replacement", MEMBER_TEXT, replacement),
     MEMBER("prepend_scheme", MEMBER_TEXT, scheme),
     MEMBER("delimiter", MEMBER_TEXT, delimiter),
+    MEMBER("prefix", MEMBER_TEXT, prefix),
+    MEMBER("suffix", MEMBER_TEXT, suffix),
     MEMBER("normalizers", MEMBER_RAW, list),
     MEMBER("pretokenizers", MEMBER_RAW, list),
+    MEMBER("decoders", MEMBER_RAW, list),
     MEMBER("merges", MEMBER_RAW, merges),
     MEMBER("vocab", MEMBER_RAW, vocab),
     MEMBER("add_prefix_space", MEMBER_FLAG, has_prefix_space),
@@ -43,7 +46,10 @@ static const struct member {
     MEMBER("lowercase", MEMBER_FLAG, is_lowering),
     MEMBER("split", MEMBER_FLAG, is_splitting),
     MEMBER("individual_digits", MEMBER_FLAG, has_single_digits),
+    MEMBER("cleanup", MEMBER_FLAG, is_cleaning_up),
     MEMBER("length", MEMBER_NUMBER, length),
+    MEMBER("start", MEMBER_NUMBER, start),
+    MEMBER("stop", MEMBER_NUMBER, stop),
     MEMBER("max_input_chars_per_word", MEMBER_NUMBER, most_characters),
 };
 

@@ -1,6 +1,6 @@
-/* One component of a tokenizer.json, a normalizer or a pre-tokenizer, such as
- * {"type": "Split", "pattern": {...}, ...}: its members as far as anything
- * here knows them. Private to the readers of that file. */
+/* One component of a tokenizer.json: a normalizer, pre-tokenizer or decoder
+ * such as {"type": "Split", "pattern": {...}, ...}: its members as far as
+ * anything here knows them. Private to the readers of that file. */
 #ifndef TB_COMPONENT_H
 #define TB_COMPONENT_H
 
@@ -16,24 +16,24 @@ typedef enum tb_flag {
 
 struct tb_component {
     struct tb_span type;
-    struct tb_span list;    /* raw: normalizers or pretokenizers */
+    struct tb_span list;    /* raw: what a Sequence consists of */
     bool has_pattern;       /* either of these */
     struct tb_span literal; /* pattern.String */
     struct tb_span regex;   /* pattern.Regex */
     struct tb_span behavior, content, prepend, charsmap;
-    struct tb_span replacement, scheme, delimiter;
+    struct tb_span replacement, scheme, delimiter, prefix, suffix;
     struct tb_span merges, vocab; /* raw */
     tb_flag has_prefix_space, uses_regex, is_inverted;
     tb_flag is_stripping_left, is_stripping_right;
     tb_flag is_cleaning, has_chinese, is_dropping_accents, is_lowering;
-    tb_flag is_splitting, has_single_digits;
-    struct tb_json_number length, most_characters;
+    tb_flag is_splitting, has_single_digits, is_cleaning_up;
+    struct tb_json_number length, most_characters, start, stop;
 };
 
 /* The parts of the file, raw, so that they can be read in an order of ours. */
 struct tb_file_parts {
     struct tb_span json; /* the whole file */
-    struct tb_span added_tokens, normalizer, pre_tokenizer, model;
+    struct tb_span added_tokens, normalizer, pre_tokenizer, model, decoder;
 };
 
 /* Reads the component that comes next; texts go into `arena`. */

@@ -67,6 +67,7 @@ void tb_tokenizer_free(struct tb_tokenizer *tokenizer)
     tb_word_piece_release(&tokenizer->pieces);
     tb_normalizer_release(&tokenizer->normalizer);
     tb_pretokenizer_release(&tokenizer->pretokenizer);
+    tb_decoder_release(&tokenizer->decoder);
     tb_unmap_file(tokenizer->mapped);
     tb_vocab_release(&tokenizer->strings);
     tb_arena_release(&tokenizer->arena);

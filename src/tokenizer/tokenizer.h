@@ -11,16 +11,13 @@
  *     ...
  *     tb_encoder_free(encoder);
  *     tb_tokenizer_free(tokenizer);
+ *
+ * tb_token, struct tb_tokenizer and what it says of itself are in tracebake.h.
  */
 #ifndef TB_TOKENIZER_H
 #define TB_TOKENIZER_H
 
 #include "buffer.h"
-
-typedef uint32_t tb_token;
-
-/* Loaded once, read-only from then on, shared by all threads. */
-struct tb_tokenizer;
 
 /* Working memory and word cache for encoding; one per thread. */
 struct tb_encoder;
@@ -90,18 +87,6 @@ TB_NODISCARD tb_status tb_tokenizer_from_tekken(struct tb_span json,
                                                 struct tb_tokenizer **tokenizer,
                                                 struct tb_error *error);
 
-/* Where it came from: a path, or "built in". */
-const char *tb_tokenizer_origin(const struct tb_tokenizer *tokenizer);
-
-/* XXH3-128 of the file it was made from, 32 hex digits. */
-const char *tb_tokenizer_fingerprint(const struct tb_tokenizer *tokenizer);
-
-/* Number of ids, the largest id + 1. */
-uint32_t tb_tokenizer_vocab_size(const struct tb_tokenizer *tokenizer);
-
-/* NULL is accepted. No encoder may be left. */
-void tb_tokenizer_free(struct tb_tokenizer *tokenizer);
-
 TB_NODISCARD tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
                                       struct tb_encoder **encoder);
 
@@ -116,5 +101,25 @@ TB_NODISCARD tb_status tb_encoder_encode(struct tb_encoder *encoder,
 bool tb_encoder_can_cut(const struct tb_encoder *encoder);
 
 void tb_encoder_free(struct tb_encoder *encoder);
+
+/* Bytes that ids may give at once; a decoder can make much of little. */
+enum { TB_DECODE_MAX_LEN = 1 << 28 };
+
+/* Working memory for decoding; one per thread. */
+struct tb_decode_work;
+TB_NODISCARD tb_status tb_decode_work_new(struct tb_decode_work **work);
+void tb_decode_work_free(struct tb_decode_work *work); /* NULL is accepted */
+
+/* What `ids` are written as: with no flags Hugging Face's
+ * decode(ids, skip_special_tokens=False), with U+FFFD for what is no UTF-8. An
+ * id that no token has gives nothing, there as here. Tokens with a place in a
+ * tekken.json and no text give nothing either. `flags` are tracebake.h's.
+ * `text` lives in `work`, until it is used again. TB_ERR_UNSUPPORTED with the
+ * decoder's name; TB_ERR_LIMIT (TB_DECODE_MAX_LEN); TB_ERR_MEMORY. */
+TB_NODISCARD tb_status tb_tokenizer_decode(const struct tb_tokenizer *tokenizer,
+                                           struct tb_decode_work *work,
+                                           const tb_token *ids, size_t count,
+                                           unsigned flags, struct tb_span *text,
+                                           struct tb_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* A tokenizer.json (Hugging Face `tokenizers`) to a tokenizer. What is not
- * built here is refused by its name; truncation, padding, post_processor and
- * decoder do not concern ids of plain text and are not read. */
+ * built here is refused by its name; truncation, padding and post_processor do
+ * not concern ids of plain text and are not read. */
 #include "component.h"
 
 static tb_status read_parts(struct tb_json_reader *reader,
@@ -21,6 +21,8 @@ static tb_status read_parts(struct tb_json_reader *reader,
             parts->pre_tokenizer = raw;
         else if (tb_span_equal(key, TB_SPAN("model")))
             parts->model = raw;
+        else if (tb_span_equal(key, TB_SPAN("decoder")))
+            parts->decoder = raw;
     }
     TB_TRY(tb_json_expect_end(reader));
     if (!parts->model.ptr)
@@ -167,6 +169,8 @@ tb_status tb_added_token_from_json(struct tb_json_reader *reader,
             TB_TRY(read_bool(reader, &token->is_right_strip));
         else if (tb_span_equal(key, TB_SPAN("normalized")))
             TB_TRY(read_bool(reader, &token->is_normalized));
+        else if (tb_span_equal(key, TB_SPAN("special")))
+            TB_TRY(read_bool(reader, &token->is_special));
         else
             TB_TRY(tb_json_skip(reader));
     }
@@ -208,6 +212,10 @@ static tb_status add_added_token(struct tb_tokenizer *tokenizer,
         token->id = (*next_id)++;
     if (token->id >= tokenizer->vocab_size)
         tokenizer->vocab_size = token->id + 1;
+    const struct tb_added_text text = {.text = token->content,
+                                       .id = token->id,
+                                       .is_special = token->is_special};
+    TB_TRY(tb_decoder_add_text(&tokenizer->decoder, &text));
     if (!token->is_normalized)
         return tb_added_tokens_add(&tokenizer->raw_tokens, token);
     TB_TRY(normalize_content(tokenizer, &token->content));
@@ -246,6 +254,7 @@ static tb_status load_added_tokens(struct tb_tokenizer *tokenizer,
         *error = reader.error;
     tb_added_tokens_index(&tokenizer->raw_tokens);
     tb_added_tokens_index(&tokenizer->normalized_tokens);
+    tb_decoder_index(&tokenizer->decoder);
     return status;
 }
 
@@ -266,6 +275,7 @@ static tb_status load(struct tb_tokenizer *tokenizer,
                                    tb_pretokenizer_add, error));
     TB_TRY(read_model(tokenizer, parts, error));
     TB_TRY(load_added_tokens(tokenizer, parts, error));
+    TB_TRY(tb_decoder_from_json(tokenizer, parts));
     tb_vocab_release(&tokenizer->strings);
     return TB_OK;
 }

@@ -6,6 +6,7 @@
 #include "added_token.h"
 #include "arena.h"
 #include "byte_level.h"
+#include "decoder.h"
 #include "model.h"
 #include "normalizer.h"
 #include "path.h"
@@ -22,12 +23,13 @@ struct tb_tokenizer {
     struct tb_bpe bpe;
     struct tb_unigram unigram;
     struct tb_word_piece pieces;
-    struct tb_vocab strings; /* the model's as the file writes it; only while
-                                loading */
-    uint32_t vocab_size;     /* largest id + 1, added tokens included */
-    uint32_t model_count;    /* entries of the model's vocabulary */
-    struct tb_span mapped;   /* compiled form that the tables lie in, or
-                                empty: they are on the heap */
+    struct tb_decoder decoder; /* the way back */
+    struct tb_vocab strings;   /* the model's as the file writes it; only while
+                                  loading */
+    uint32_t vocab_size;       /* largest id + 1, added tokens included */
+    uint32_t model_count;      /* entries of the model's vocabulary */
+    struct tb_span mapped;     /* compiled form that the tables lie in, or
+                                  empty: they are on the heap */
     char origin[256];
     char fingerprint[33];
 };

@@ -71,6 +71,9 @@ static tb_status add_special(struct tb_tokenizer *tokenizer,
                        (const char *)token->content.ptr);
     if (token->id >= tokenizer->vocab_size)
         tokenizer->vocab_size = token->id + 1;
+    const struct tb_added_text text = {
+        .text = token->content, .id = token->id, .is_special = true};
+    TB_TRY(tb_decoder_add_text(&tokenizer->decoder, &text));
     return tb_added_tokens_add(&tokenizer->raw_tokens, token);
 }
 
@@ -119,6 +122,7 @@ static tb_status add_specials(struct tb_tokenizer *tokenizer,
              run++)
             TB_TRY(add_run(tokenizer, run, config, error));
     tb_added_tokens_index(&tokenizer->raw_tokens);
+    tb_decoder_index(&tokenizer->decoder);
     return TB_OK;
 }
 
@@ -159,6 +163,8 @@ void tb_tokenizer_set_ranks(struct tb_tokenizer *tokenizer,
     tokenizer->pretokenizer.steps[0] = (struct tb_pretokenizer_step){
         .scan = scan, .behavior = TB_SPLIT_ISOLATED};
     tokenizer->pretokenizer.step_count = 1;
+    tokenizer->decoder.steps[0].kind = TB_DECODE_BYTES;
+    tokenizer->decoder.step_count = 1;
     tokenizer->vocab_size = bpe->vocab.id_count;
 }
 
