@@ -21,8 +21,8 @@ static tb_status open_tokenizer(struct tb_run_model *model,
 {
     struct tb_error why = {0};
     tb_status status = find_tokenizer(model, choice->name, options->hub, &why);
-    if (status == TB_OK)
-        return TB_OK;
+    if (status == TB_OK || !error)
+        return status;
     *error = why;
     if (status != TB_ERR_INTERRUPTED && choice->reason[0])
         (void)snprintf(error->message, sizeof(error->message),

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "digest.h"
+
 enum {
     TRIES_MAX = 100, // in all, however much each brings
     LOCK_LOOK_MS = 100
@@ -24,6 +26,7 @@ struct download {
     int fd;                     /* of `partial` */
     uint64_t have;              /* bytes in it */
     bool is_begun;              /* this answer's first bytes were looked at */
+    bool is_pieced;             /* it has bytes of more than one answer */
 };
 
 /* ---- one at a time ---------------------------------------------------- */
@@ -98,6 +101,7 @@ static tb_status begin_answer(struct download *download,
                               const struct tb_http_answer *answer)
 {
     download->is_begun = true;
+    download->is_pieced = answer->status == 206;
     if (answer->status == 200)
         return empty(download); // all of it comes, whatever was asked for
     if (answer->head.range_start == download->have)
@@ -186,6 +190,71 @@ static tb_status receive(struct download *download)
                    TRIES_MAX);
 }
 
+/* ---- is it what its name says? ---------------------------------------- */
+
+static bool is_hex_name(const struct tb_blob *blob, size_t digits)
+{
+    return strlen(blob->etag) == digits &&
+           strspn(blob->etag, "0123456789abcdef") == digits;
+}
+
+static bool add_file(const struct download *download, struct tb_digest *digest)
+{
+    uint8_t bytes[1 << 16];
+    for (uint64_t at = 0; at < download->have;) {
+        ssize_t got = pread(download->fd, bytes, sizeof(bytes), (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        tb_digest_add(digest, (struct tb_span){bytes, (size_t)got});
+        at += (uint64_t)got;
+    }
+    return true;
+}
+
+/* The hub names large files by SHA-256, and small ones as git does. Any other
+ * name says nothing. */
+static bool is_as_named(const struct download *download)
+{
+    char text[TB_DIGEST_TEXT_SIZE], head[32];
+    struct tb_digest digest = tb_digest_begin(TB_SHA256);
+    if (is_hex_name(download->blob, TB_DIGEST_SHA1_DIGITS)) {
+        int len = snprintf(head, sizeof(head), "blob %llu",
+                           (unsigned long long)download->have);
+        digest = tb_digest_begin(TB_SHA1);
+        tb_digest_add(&digest,
+                      (struct tb_span){(const uint8_t *)head, (size_t)len + 1});
+    } else if (!is_hex_name(download->blob, TB_DIGEST_SHA256_DIGITS)) {
+        return true;
+    }
+    if (!add_file(download, &digest))
+        return false;
+    tb_digest_end(&digest, text);
+    return strcmp(text, download->blob->etag) == 0;
+}
+
+/* A file that was put together of pieces may have a wrong one: what a crash of
+ * the machine left of an earlier run. It is then fetched again as a whole.
+ * Where that does not help, 40 digits may be a mirror's own ETag. */
+static tb_status check_content(struct download *download)
+{
+    if (is_as_named(download))
+        return TB_OK;
+    if (download->is_pieced) {
+        TB_TRY(empty(download));
+        TB_TRY(receive(download));
+    }
+    if (is_as_named(download) ||
+        is_hex_name(download->blob, TB_DIGEST_SHA1_DIGITS))
+        return TB_OK;
+    (void)unlink(download->partial);
+    return tb_fail(download->error, TB_ERR_IO,
+                   "'%.96s' of '%.150s' is not what its ETag says: try again; "
+                   "a proxy may have changed it",
+                   download->blob->file, download->transfer->name->repo);
+}
+
 static tb_status check_room(struct download *download)
 {
     struct statvfs disk;
@@ -210,8 +279,10 @@ static tb_status fill(struct download *download)
         TB_TRY(empty(download));
     TB_TRY(check_room(download));
     // The end alone cannot be asked for when nothing is missing.
+    download->is_pieced = download->have > 0;
     if (download->have < len || len == TB_HTTP_NO_LEN)
         TB_TRY(receive(download));
+    TB_TRY(check_content(download));
     if (fsync(download->fd) != 0 ||
         rename(download->partial, download->path) != 0)
         return tb_transfer_fail_write(download->path, download->error);

@@ -183,6 +183,19 @@ static tb_status write_ref(const struct tb_transfer *transfer,
     return TB_ERR_IO;
 }
 
+static tb_status fail_files(const struct tb_transfer *transfer,
+                            const struct tb_hub_files *files,
+                            struct tb_error *error)
+{
+    char list[160] = "";
+    for (size_t i = 0, len = 0; files->main[i] && len < sizeof(list) - 1; i++)
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.40s",
+                                i > 0 ? ", " : "", files->main[i]);
+    return tb_fail(error, TB_ERR_NOT_FOUND,
+                   "'%.200s' on the hub has none of %s", transfer->name->repo,
+                   list);
+}
+
 static tb_status fetch_all(struct tb_transfer *transfer,
                            const struct tb_hub_files *files,
                            struct tb_hub_place *place, struct tb_error *error)
@@ -193,8 +206,7 @@ static tb_status fetch_all(struct tb_transfer *transfer,
         return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
     TB_TRY(read_info(transfer, files, &info, error));
     if (!info.main[0])
-        return tb_fail(error, TB_ERR_NOT_FOUND, "'%.200s' on the hub has no %s",
-                       transfer->name->repo, files->main[0]);
+        return fail_files(transfer, files, error);
     for (size_t i = 0; i < info.beside_count; i++)
         TB_TRY(fetch_file(transfer, info.commit, info.beside[i], error));
     TB_TRY(fetch_file(transfer, info.commit, info.main, error));

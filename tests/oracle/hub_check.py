@@ -10,6 +10,7 @@ called.
 """
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import resource
@@ -236,6 +237,47 @@ def cut_and_later(case):
     assert last[0] == "storage" and last[4] == "bytes=100-", last
 
 
+RUINED = model("org/ruined")
+KILLED = model("org/killed", pause=0.2)
+FORGED = model("org/forged", etag="0" * 64)
+MIRROR = model("org/mirror", etag="0" * 40)
+MD5 = model("org/md5", etag="0" * 32)
+
+
+def ruined(case):
+    """What a crash left is not taken for the beginning of the file."""
+    data = TINY_FILES["tokenizer.json"]
+    name = hashlib.sha256(data).hexdigest()
+    blobs = case.cache / "models--org--ruined" / "blobs"
+    for left in (b"\0" * 100, b"\0" * len(data), b"\0" * (len(data) + 1)):
+        blobs.mkdir(parents=True)
+        (blobs / f"{name}.incomplete").write_bytes(left)
+        assert case.ids(RUINED) == TINY_IDS
+        assert (blobs / name).read_bytes() == data
+        shutil.rmtree(case.cache)
+
+
+def killed(case):
+    """A run that was killed leaves a beginning that the next goes on from."""
+    process = case.start(KILLED)
+    while not [one for one in case.hub.requests(KILLED) if one[0] == "storage"]:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.kill()
+    case.finish(process)
+    assert [name for name in case.files() if name.endswith(".incomplete")]
+    assert case.ids(KILLED) == TINY_IDS
+    last = case.hub.requests(KILLED)[-1]
+    assert last[4] and last[4] != "bytes=0-", last
+
+
+def named(case):
+    """A SHA-256 must be the content's; other names say nothing of it."""
+    case.fails(FORGED, "not what its ETag says")
+    assert case.ids(MIRROR) == TINY_IDS
+    assert case.ids(MD5) == TINY_IDS
+
+
 AT_ONCE = model("org/at-once", pause=0.05)
 
 
@@ -397,7 +439,7 @@ def refusals(case):
     case.fails(GATED, "gated", "licence", "may not read", HF_TOKEN=TOKEN)
     case.fails("org/nobody", "knows no model 'org/nobody'", "check the name")
     case.fails(f"{LAYOUT}@v9", "has no revision 'v9'")
-    case.fails(NO_FILE, "has no tokenizer.json")
+    case.fails(NO_FILE, "has none of tokenizer.json, ")
 
 
 def hostile(case):
@@ -454,7 +496,7 @@ def read_only(case):
 
 
 CASES = (real_tokenizer, secure, fetched_by_python, layout, token, cut, cut_always,
-         cut_and_later, at_once, stopped, busy, commands, moved, names, refusals,
+         cut_and_later, ruined, killed, named, at_once, stopped, busy, commands, moved, names, refusals,
          hostile, sizes, out_of_order, unreachable, stalls, slow, full_disk,
          read_only)
 
