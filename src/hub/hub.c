@@ -207,6 +207,12 @@ static tb_status fetch_all(struct tb_transfer *transfer,
     TB_TRY(read_info(transfer, files, &info, error));
     if (!info.main[0])
         return fail_files(transfer, files, error);
+    if (info.main_count > 1)
+        return tb_fail(
+            error, TB_ERR_VALUE,
+            "'%.200s' on the hub has %u files such as '%.96s': fetch "
+            "the one that is meant and give its path",
+            transfer->name->repo, info.main_count, info.main);
     for (size_t i = 0; i < info.beside_count; i++)
         TB_TRY(fetch_file(transfer, info.commit, info.beside[i], error));
     TB_TRY(fetch_file(transfer, info.commit, info.main, error));

@@ -26,16 +26,28 @@ static void copy_name(char *name, struct tb_span file)
     name[file.len] = '\0';
 }
 
+static void offer_main(struct tb_model_info *info, struct tb_span file,
+                       const char *const *names)
+{
+    size_t place = rank(file, names);
+    size_t best =
+        info->main[0] ? rank(tb_span_of(info->main), names) : SIZE_MAX;
+    if (!names[place] || place > best)
+        return;
+    if (place == best) {
+        info->main_count++;
+        return;
+    }
+    copy_name(info->main, file);
+    info->main_count = 1;
+}
+
 void tb_model_info_offer(struct tb_model_info *info, struct tb_span file,
                          const struct tb_hub_files *files)
 {
     if (!tb_hub_is_file_name(file) || file.len > TB_HUB_FILE_MAX)
         return;
-    size_t place = rank(file, files->main);
-    bool is_better =
-        !info->main[0] || place < rank(tb_span_of(info->main), files->main);
-    if (files->main[place] && is_better)
-        copy_name(info->main, file);
+    offer_main(info, file, files->main);
     if (files->beside[rank(file, files->beside)] &&
         info->beside_count < TB_HUB_FILES_MAX)
         copy_name(info->beside[info->beside_count++], file);

@@ -20,6 +20,7 @@ struct tb_hub_files {
 struct tb_model_info {
     char commit[TB_HUB_COMMIT_LEN + 1];
     char main[TB_HUB_FILE_MAX + 1]; /* "": none of them is there */
+    unsigned main_count; /* files that the same name of the list stands for */
     char beside[TB_HUB_FILES_MAX][TB_HUB_FILE_MAX + 1];
     size_t beside_count;
 };

@@ -125,6 +125,16 @@ static tb_status locate_on_hub(const char *name,
     return fail_all(name, hub_name, status, &why, error);
 }
 
+/* "gpt2" is a name of tiktoken's and a model. What is no model is told of as
+ * the first, so that nobody cares why. */
+static bool is_on_hub(const struct tb_hub_name *hub_name,
+                      const struct tb_hub_access *access,
+                      struct tb_hub_place *place)
+{
+    return access &&
+           tb_hub_fetch(hub_name, &files, access, place, NULL, NULL) == TB_OK;
+}
+
 tb_status tb_tokenizer_locate(const char *name,
                               const struct tb_hub_access *access, char *path,
                               size_t size, struct tb_error *error)
@@ -145,8 +155,12 @@ tb_status tb_tokenizer_locate(const char *name,
                        name);
     tb_status status = tb_hub_cache_find(&hub_name, &files, &place, error);
     const struct tb_encoding *encoding = tb_encoding_of_name(name);
-    if (status == TB_ERR_NOT_FOUND && encoding && encoding->cache_name)
-        return locate_encoding(encoding, path, size, error);
+    if (status == TB_ERR_NOT_FOUND && encoding && encoding->cache_name) {
+        status = locate_encoding(encoding, path, size, error);
+        if (status != TB_ERR_NOT_FOUND || !is_on_hub(&hub_name, access, &place))
+            return status;
+        status = TB_OK;
+    }
     if (status == TB_ERR_NOT_FOUND)
         status = locate_on_hub(name, &hub_name, access, &place, error);
     TB_TRY(status);

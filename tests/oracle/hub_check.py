@@ -372,11 +372,14 @@ def moved(case):
 
 
 BARE = model("bare-name")
+GPT2 = model("gpt2")
 
 
 def names(case):
     assert case.ids(BARE) == TINY_IDS
     assert (case.cache / "models--bare-name").is_dir()
+    assert case.ids(GPT2) == TINY_IDS
+    case.fails("cl100k_base", "tiktoken's cl100k_base", "its file")
     for org in ("a", "b"):
         shutil.copytree(case.cache / "models--bare-name",
                         case.cache / f"models--{org}--twin", symlinks=True)
@@ -412,6 +415,7 @@ def secure(case):
 
 GATED = model("org/gated", gated=True)
 NO_FILE = model("org/no-file", files={"config.json": b"{}"})
+SEVERAL = model("org/several", files={"a.tiktoken": b"", "b.tiktoken": b""})
 BROKEN = model("org/broken", fail_always=500)
 NO_JSON = model("org/no-json", info=b"<html>a proxy's page</html>")
 NO_HUB = model("org/no-hub", info=b'{"hello": "world"}')
@@ -439,6 +443,7 @@ def refusals(case):
     case.fails(GATED, "gated", "licence", "may not read", HF_TOKEN=TOKEN)
     case.fails("org/nobody", "knows no model 'org/nobody'", "check the name")
     case.fails(f"{LAYOUT}@v9", "has no revision 'v9'")
+    case.fails(SEVERAL, "2 files such as", ".tiktoken")
     case.fails(NO_FILE, "has none of tokenizer.json, ")
 
 

@@ -177,6 +177,8 @@ static const char many_names[] = SIBLINGS(
     FILE_NAMED("b.tiktoken") "," FILE_NAMED("config.json") ","
     FILE_NAMED("tokenizer.json") "," FILE_NAMED("a.tiktoken"));
 static const char other_name[] = SIBLINGS(FILE_NAMED("b.tiktoken"));
+static const char two_names[] = SIBLINGS(
+    FILE_NAMED("b.tiktoken") "," FILE_NAMED("c.tiktoken"));
 static const char bad_names[] = SIBLINGS(
     FILE_NAMED("x/tokenizer.json") "," FILE_NAMED("../a.tiktoken") ","
     FILE_NAMED("..") "," FILE_NAMED(""));
@@ -189,9 +191,13 @@ static void test_model_info(void **state)
     assert_int_equal(read_info(many_names, &info, NULL), TB_OK);
     assert_string_equal(info.commit, COMMIT_A);
     assert_string_equal(info.main, "tokenizer.json");
+    assert_int_equal(info.main_count, 1);
     assert_int_equal(info.beside_count, 1);
     assert_int_equal(read_info(other_name, &info, NULL), TB_OK);
     assert_string_equal(info.main, "b.tiktoken");
+    assert_int_equal(info.main_count, 1);
+    assert_int_equal(read_info(two_names, &info, NULL), TB_OK);
+    assert_int_equal(info.main_count, 2);
     assert_int_equal(read_info(bad_names, &info, NULL), TB_OK);
     assert_string_equal(info.main, "");
 }
