@@ -17,7 +17,10 @@
 #include "memory.h"
 #include "wait_fd.h"
 
+#define BOMB_FLOOR ((uint64_t)4 << 30) /* bytes */
+
 enum {
+    BOMB_RATIO = 10000,  // times
     RAW_SIZE = 1 << 18,  // bytes; first look, and compressed data
     PIECE_MAX = 1 << 30, // macOS refuses reads above INT_MAX
     HASH_ALIGNMENT = 64  // what XXH3_state_t asks for
@@ -40,7 +43,8 @@ struct tb_input {
     struct tb_decompressor *decompressor; // NULL: plain
     uint8_t *raw;                         // bytes from fd, not yet used:
     struct tb_span raw_left;
-    tb_status failed; // of the decompressor, given again and again
+    uint64_t content_len; // bytes decompressed so far
+    tb_status failed;     // of the decompressor, given again and again
     struct tb_error failure;
     void *hash_memory;
     XXH3_state_t *hash; // inside hash_memory, aligned
@@ -218,6 +222,21 @@ static tb_status read_compressed(struct tb_input *input, uint8_t *bytes,
     return tb_fail(error, TB_ERR_CUT, "the compressed data is cut off");
 }
 
+/* A few bytes of zstd can hold gigabytes of one letter. No trace comes near
+ * this ratio, and below the floor it does no harm. */
+static tb_status check_bomb(struct tb_input *input, size_t len,
+                            struct tb_error *error)
+{
+    input->content_len += len;
+    if (input->content_len <= BOMB_FLOOR ||
+        input->content_len / BOMB_RATIO <= input->bytes_done)
+        return TB_OK;
+    return tb_fail(error, TB_ERR_LIMIT,
+                   "%" PRIu64 " compressed bytes hold over %d times as many: "
+                   "decompress them first if that is right",
+                   input->bytes_done, BOMB_RATIO);
+}
+
 // A failure is kept: zstd would not fail in the same way again.
 static tb_status read_decompressed(struct tb_input *input, uint8_t *bytes,
                                    size_t size, size_t *len,
@@ -227,6 +246,8 @@ static tb_status read_decompressed(struct tb_input *input, uint8_t *bytes,
     if (input->failed == TB_OK)
         input->failed =
             read_compressed(input, bytes, size, len, &input->failure);
+    if (input->failed == TB_OK)
+        input->failed = check_bomb(input, *len, &input->failure);
     if (input->failed == TB_OK)
         return TB_OK;
     tb_error_set_path(&input->failure, shown_path(input));

@@ -2,8 +2,9 @@
  *
  * "-" is standard input. What begins with gzip's or zstd's magic number is
  * decompressed while it is read (all members or frames), whatever the file is
- * called. Reads in pieces, never maps: a file that shrinks meanwhile is an
- * error, not a signal. EINTR and short reads are handled.
+ * called. What decompresses to over 4 GiB and 10,000 times its size is taken
+ * for a bomb: TB_ERR_LIMIT. Reads in pieces, never maps: a file that shrinks
+ * meanwhile is an error, not a signal. EINTR and short reads are handled.
  */
 #ifndef TB_INPUT_H
 #define TB_INPUT_H

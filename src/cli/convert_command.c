@@ -7,6 +7,7 @@
 #include "command.h"
 #include "convert_options.h"
 #include "fetch.h"
+#include "memory.h"
 #include "message.h"
 #include "model_choice.h"
 #include "path_list.h"
@@ -175,6 +176,7 @@ static int convert(const struct tb_convert_arguments *arguments,
     options->context = &progress;
     options->hub = &hub;
     tb_stop_signal_watch();
+    tb_memory_set_limit(arguments->max_memory);
     tb_status status = tb_convert(options, &stats, &error);
     tb_progress_clear(&progress);
     error.status = status;

@@ -138,6 +138,8 @@ enum {
         "block size, tokenizer and delay: their order, their joined text, " \
         "lengths and ids that need not fit each other.")
 
+#define MEMORY_MIN ((uint64_t)16 << 20) /* bytes; the tokenizer needs some */
+
 #define RUN_OPTIONS \
     HEADED("Run", TB_OPTION_CHOICE, "stats", "text|json|none", \
            "text, with --quiet none", stats, \
@@ -151,6 +153,11 @@ enum {
     FLAG("dry-run", is_dry_run, "Do everything but write files."), \
     NUMBER("threads", "as many as there are cores", threads, 1, THREADS_MAX, \
         "How many threads work. The rows do not depend on it."), \
+    {NULL, "max-memory", TB_OPTION_SIZE, "SIZE", "no limit", \
+        "Fail rather than take more than so many bytes (or K, M, G of them): " \
+        "memory grows with the longest session, and the message says which " \
+        "one it was. Threads' stacks are not in it.", \
+        AT(max_memory), MEMORY_MIN, SIZE_MAX / 2}, \
     FLAG("no-reuse", has_no_reuse, \
         "Read and encode every prompt anew, also where it repeats an earlier " \
         "one. The rows are the same and take longer: for tests and " \

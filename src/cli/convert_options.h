@@ -26,6 +26,7 @@ struct tb_convert_arguments {
     bool keeps_failed, is_compat, is_strict, is_dry_run, is_quiet, is_help;
     bool has_no_reuse;
     uint64_t threads;
+    uint64_t max_memory; /* bytes; 0: no limit */
 };
 
 /* Nothing typed yet. */

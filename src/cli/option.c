@@ -78,6 +78,29 @@ static tb_status set_number(const struct tb_option *option, const char *value,
                    (unsigned long long)option->max, value);
 }
 
+// Bytes, or with K, M, G or T behind so many times 1024 of them.
+static tb_status set_size(const struct tb_option *option, const char *value,
+                          uint64_t *target, struct tb_error *error)
+{
+    static const char units[] = "KMGT";
+    size_t digits = strspn(value, "0123456789");
+    const char *unit = value[digits] ? strchr(units, value[digits]) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    uint64_t number = 0;
+    bool is_good = digits > 0 && digits < 19 && value[digits + !!unit] == '\0';
+    for (size_t i = 0; i < digits && is_good; i++)
+        number = number * 10 + (uint64_t)(value[i] - '0');
+    if (is_good && number <= UINT64_MAX >> shift &&
+        number << shift >= option->min && number << shift <= option->max) {
+        *target = number << shift;
+        return TB_OK;
+    }
+    return tb_fail(error, TB_ERR_USAGE,
+                   "'--%s' needs a size such as 512M or 2G, at least %lluM, "
+                   "not '%s'",
+                   option->name, (unsigned long long)option->min >> 20, value);
+}
+
 static tb_status set_choice(const struct tb_option *option, const char *value,
                             int *target, struct tb_error *error)
 {
@@ -114,6 +137,8 @@ static tb_status set(const struct tb_option *option, const char *value,
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     case TB_OPTION_NUMBER:
         return set_number(option, value, field, error);
+    case TB_OPTION_SIZE:
+        return set_size(option, value, field, error);
     case TB_OPTION_CHOICE:
         return set_choice(option, value, field, error);
     }

@@ -28,6 +28,7 @@ typedef enum tb_option_kind {                   /* what the target is: */
                               TB_OPTION_TEXT,   /* const char * */
                               TB_OPTION_LIST,   /* struct tb_text_list */
                               TB_OPTION_NUMBER, /* uint64_t */
+                              TB_OPTION_SIZE,   /* uint64_t, bytes: 512M */
                               TB_OPTION_CHOICE, /* int: which of the words in
                                                    `argument` */
 } tb_option_kind;
@@ -40,7 +41,7 @@ struct tb_option {
     const char *initial;  /* default, as the help shows it, or NULL */
     const char *help;     /* sentences; broken into lines by the help */
     size_t target;        /* offset in the struct that is filled */
-    uint64_t min, max;    /* of a number */
+    uint64_t min, max;    /* of a number or size */
 };
 
 struct tb_option_table {

@@ -529,6 +529,28 @@ static void tear_down(struct run *run)
     tb_memory_free(run->fingerprints);
 }
 
+/* Not every place that runs out of memory knows what for: the session that was
+ * being put together is what memory grows with. */
+static void tell_memory(const struct run *run, struct tb_error *error)
+{
+    struct tb_memory_state memory = tb_memory_state();
+    struct tb_span name = tb_buffer_span(&run->session_name);
+    char session[128] = "", limit[128] = "";
+    if (name.len > 0)
+        (void)snprintf(session, sizeof(session),
+                       ": session '%.*s' has %zu calls so far",
+                       (int)(name.len < 60 ? name.len : 60),
+                       (const char *)name.ptr, run->session.call_count);
+    if (memory.limit > 0 && memory.refused > 0)
+        (void)snprintf(
+            limit, sizeof(limit),
+            ": %zu MB of %zu MB are used, and %zu KB more were asked "
+            "for (--max-memory)",
+            memory.refused_at >> 20, memory.limit >> 20,
+            (memory.refused >> 10) + 1);
+    tb_fail(error, TB_ERR_MEMORY, "out of memory%s%s", limit, session);
+}
+
 tb_status tb_convert(const struct tb_convert_options *options,
                      struct tb_stats *stats, struct tb_error *error)
 {
@@ -552,9 +574,8 @@ tb_status tb_convert(const struct tb_convert_options *options,
     stats->is_telemetry = options->dialect == TB_DIALECT_TELEMETRY;
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     tb_status status = convert(&run, error);
+    if (status == TB_ERR_MEMORY)
+        tell_memory(&run, error);
     tear_down(&run);
-    // Not every place that runs out of memory has an error to fill.
-    if (status == TB_ERR_MEMORY && error && error->status != status)
-        tb_fail(error, status, "out of memory");
     return status;
 }

@@ -346,15 +346,12 @@ static tb_status next_element(struct tb_json_reader *reader, uint8_t close,
     return TB_OK;
 }
 
-/* Reads from behind the opening quote to behind the closing one. `*raw` is the
- * part between them; it lives until the next refill. */
-static tb_status read_raw_string(struct tb_json_reader *reader,
-                                 struct tb_span *raw,
-                                 struct tb_json_string_scan *scan)
+/* Steps from behind the opening quote to the closing one. What was passed stays
+ * in the window only for who holds it. */
+static tb_status pass_string(struct tb_json_reader *reader,
+                             struct tb_json_string_scan *scan)
 {
     *scan = (struct tb_json_string_scan){0};
-    reader->at++;
-    struct hold hold = hold_begin(reader);
     for (;;) {
         struct tb_span rest = {reader->at, (size_t)(reader->end - reader->at)};
         struct tb_json_string_scan piece = tb_json_scan_string(rest);
@@ -363,13 +360,23 @@ static tb_status read_raw_string(struct tb_json_reader *reader,
         // A backslash at the very end is looked at again with its letter.
         reader->at += piece.len - piece.ends_escaped;
         if (piece.is_closed)
-            break;
-        const uint8_t *end_before = reader->end;
+            return TB_OK;
         uint64_t offset_before = reader->end_offset;
         TB_TRY(refill(reader));
-        if (reader->end == end_before && reader->end_offset == offset_before)
+        if (reader->end_offset == offset_before)
             return fail_cut(reader);
     }
+}
+
+/* Reads from behind the opening quote to behind the closing one. `*raw` is the
+ * part between them; it lives until the next refill. */
+static tb_status read_raw_string(struct tb_json_reader *reader,
+                                 struct tb_span *raw,
+                                 struct tb_json_string_scan *scan)
+{
+    reader->at++;
+    struct hold hold = hold_begin(reader);
+    TB_TRY(pass_string(reader, scan));
     *raw = hold_end(reader, hold);
     reader->at++;
     return TB_OK;
@@ -695,9 +702,10 @@ tb_status tb_json_skip(struct tb_json_reader *reader)
     }
     if (type != TB_JSON_STRING)
         return skip_word(reader, type);
-    struct tb_span raw;
     struct tb_json_string_scan scan;
-    TB_TRY(read_raw_string(reader, &raw, &scan));
+    reader->at++;
+    TB_TRY(pass_string(reader, &scan));
+    reader->at++;
     reader->is_first = false;
     return TB_OK;
 }

@@ -237,7 +237,7 @@ static tb_status salvage(struct nat *nat, struct tb_trace_event *event,
     TB_TRY(only_failure(status));
     if (found)
         return salvage_next(nat, error);
-    if (event->loss == TB_LOSS_SYNTAX)
+    if (event->loss == TB_LOSS_SYNTAX && event->error.line > 0)
         tell_more(&event->error, "; the %llu bytes behind it are lost",
                   nat->bytes_read - event->offset);
     return TB_OK;

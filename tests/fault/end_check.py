@@ -154,6 +154,23 @@ def check_two_at_once(bench):
     print("10 times three runs to one output")
 
 
+def check_memory(bench):
+    """A limit holds, is told, and costs no old rows."""
+    found = {0: 0, 1: 0}
+    for size in (16, 17, 18, 20, 24, 32, 64, 256):
+        bench.begin(is_old=True)
+        process = bench.run(more=("--max-memory", f"{size}M"))
+        what = f"--max-memory {size}M"
+        expect(what, process.returncode in (0, 1), process)
+        expect(what, process.returncode == 0 or
+               b"out of memory" in process.stderr, process)
+        expect(what, bench.state() == ("old" if process.returncode else "new"),
+               bench.state())
+        found[process.returncode] += 1
+    expect("256 MB", process.returncode == 0, process)
+    print(f"{found[0]} limits of memory that do, {found[1]} that do not")
+
+
 def limit_files(size):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -284,6 +301,7 @@ def main():
         bench = Bench(options.tracebake.resolve(), folder)
         check_full_disk(bench)
         check_full_summary(bench)
+        check_memory(bench)
         check_closed_files(bench)
         check_pipes(bench)
         check_full_pipe(bench)

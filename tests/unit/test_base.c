@@ -143,6 +143,28 @@ static void test_arena_out_of_memory(void **state)
     tb_arena_release(&arena);
 }
 
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    void *before = tb_memory_resize(NULL, 5000);
+    tb_memory_set_limit(1 << 20);
+    void *first = tb_memory_zeroed(3, 200000);
+    assert_non_null(first);
+    assert_null(tb_memory_resize(NULL, 600000));
+    assert_int_equal(tb_memory_state().refused, 600000);
+    assert_in_range(tb_memory_state().used, 600000, 700000);
+    first = tb_memory_resize(first, 100000);
+    void *second = tb_memory_resize(NULL, 600000);
+    assert_non_null(second);
+    assert_null(tb_memory_resize(second, SIZE_MAX / 2));
+    tb_memory_free(before); // what was there before does not count against
+    tb_memory_free(first);
+    assert_null(tb_memory_resize(second, 0));
+    assert_int_equal(tb_memory_state().used, 0);
+    tb_memory_set_limit(0);
+    assert_int_equal(tb_memory_state().refused, 0);
+}
+
 static void test_buffer(void **state)
 {
     (void)state;
@@ -814,6 +836,7 @@ int main(void)
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_arena_out_of_memory),
         cmocka_unit_test(test_memo),
+        cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_buffer),
         cmocka_unit_test(test_name_table),
         cmocka_unit_test(test_error_format),
