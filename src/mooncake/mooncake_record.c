@@ -5,40 +5,49 @@
 #include "hash.h"
 #include "memory.h"
 
-static const char *const keys[] = {
-    [TB_MOONCAKE_SESSION_ID] = "session_id",
-    [TB_MOONCAKE_INPUT_LENGTH] = "input_length",
-    [TB_MOONCAKE_OUTPUT_LENGTH] = "output_length",
-    [TB_MOONCAKE_HASH_IDS] = "hash_ids",
-    [TB_MOONCAKE_TIMESTAMP] = "timestamp",
-    [TB_MOONCAKE_DELAY] = "delay",
-    [TB_MOONCAKE_AGENT_TYPE] = "agent_type",
-    [TB_MOONCAKE_PRIORITY] = "priority",
-    [TB_MOONCAKE_TYPE] = "type",
-    [TB_MOONCAKE_EXTRA] = "extra",
-    [TB_MOONCAKE_TEXT_INPUT] = "text_input",
-    [TB_MOONCAKE_MESSAGES] = "messages",
-    [TB_MOONCAKE_TOOLS] = "tools",
-    [TB_MOONCAKE_PAYLOAD] = "payload",
-    [TB_MOONCAKE_REQUEST_ID] = "request_id",
-    [TB_MOONCAKE_STRICT_PRIORITY] = "strict_priority",
-    [TB_MOONCAKE_POLICY_CLASS] = "policy_class",
-    [TB_MOONCAKE_INPUT_TOKENS] = "input_tokens",
-    [TB_MOONCAKE_OUTPUT_TOKENS] = "output_tokens",
-    [TB_MOONCAKE_CREATED_TIME] = "created_time",
-    [TB_MOONCAKE_DELAY_MS] = "delay_ms",
+#define KEY(text)                                                              \
+    {                                                                          \
+        text, sizeof(text) - 1                                                 \
+    }
+
+static const struct {
+    const char *text;
+    size_t len;
+} keys[] = {
+    [TB_MOONCAKE_SESSION_ID] = KEY("session_id"),
+    [TB_MOONCAKE_INPUT_LENGTH] = KEY("input_length"),
+    [TB_MOONCAKE_OUTPUT_LENGTH] = KEY("output_length"),
+    [TB_MOONCAKE_HASH_IDS] = KEY("hash_ids"),
+    [TB_MOONCAKE_TIMESTAMP] = KEY("timestamp"),
+    [TB_MOONCAKE_DELAY] = KEY("delay"),
+    [TB_MOONCAKE_AGENT_TYPE] = KEY("agent_type"),
+    [TB_MOONCAKE_PRIORITY] = KEY("priority"),
+    [TB_MOONCAKE_TYPE] = KEY("type"),
+    [TB_MOONCAKE_EXTRA] = KEY("extra"),
+    [TB_MOONCAKE_TEXT_INPUT] = KEY("text_input"),
+    [TB_MOONCAKE_MESSAGES] = KEY("messages"),
+    [TB_MOONCAKE_TOOLS] = KEY("tools"),
+    [TB_MOONCAKE_PAYLOAD] = KEY("payload"),
+    [TB_MOONCAKE_REQUEST_ID] = KEY("request_id"),
+    [TB_MOONCAKE_STRICT_PRIORITY] = KEY("strict_priority"),
+    [TB_MOONCAKE_POLICY_CLASS] = KEY("policy_class"),
+    [TB_MOONCAKE_INPUT_TOKENS] = KEY("input_tokens"),
+    [TB_MOONCAKE_OUTPUT_TOKENS] = KEY("output_tokens"),
+    [TB_MOONCAKE_CREATED_TIME] = KEY("created_time"),
+    [TB_MOONCAKE_DELAY_MS] = KEY("delay_ms"),
 };
 
 const char *tb_mooncake_field_key(tb_mooncake_field field)
 {
-    return keys[field];
+    return keys[field].text;
 }
 
 static size_t field_of(struct tb_span key)
 {
     size_t field = 0;
     while (field < TB_MOONCAKE_FIELD_COUNT &&
-           !tb_span_equal(key, tb_span_of(keys[field])))
+           (key.len != keys[field].len ||
+            memcmp(key.ptr, keys[field].text, key.len) != 0))
         field++;
     return field;
 }
@@ -51,6 +60,17 @@ static tb_status reserve(struct tb_mooncake_record *record, size_t count)
         return TB_ERR_MEMORY;
     record->ids = ids;
     return TB_OK;
+}
+
+/* Are the digits a number as JSON has them, and below 2^64? `id` is what they
+ * are modulo that: 19 digits always fit, and of 20 those that begin with 1 and
+ * came out above what 19 can be. */
+static bool is_plain(const uint8_t *digits, size_t count, uint64_t id)
+{
+    if (count < 20)
+        return count == 1 || (count > 0 && digits[0] != '0');
+    return count == 20 && digits[0] == '1' &&
+           id >= UINT64_C(10000000000000000000);
 }
 
 /* The common list, of plain digits with a comma and at most a few spaces
@@ -67,8 +87,7 @@ static bool read_plain_ids(struct tb_mooncake_record *record,
         uint64_t id = 0;
         for (; at < end && (uint8_t)(*at - '0') <= 9; at++)
             id = id * 10 + (uint64_t)(*at - '0');
-        // 19 digits always fit; what has more is read with care.
-        if (at == first || at - first > 19 || (*first == '0' && at - first > 1))
+        if (!is_plain(first, (size_t)(at - first), id))
             return false;
         *out++ = id;
         while (at < end && *at == ' ')

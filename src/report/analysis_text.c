@@ -9,6 +9,7 @@
 enum {
     GROUPS_SHOWN = 10,
     NAME_SHOWN = 22, // bytes
+    AGENT_SHOWN = 17,
 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -158,11 +159,11 @@ static void put_group(struct tb_page *page, struct tb_length_group *group)
 }
 
 // A character is never cut in two.
-static struct tb_span shortened(struct tb_span name)
+static struct tb_span shortened(struct tb_span name, size_t most)
 {
-    if (name.len <= NAME_SHOWN)
+    if (name.len <= most)
         return name;
-    size_t len = NAME_SHOWN;
+    size_t len = most;
     while (len > 0 && (name.ptr[len] & 0xC0) == 0x80)
         len--;
     return (struct tb_span){name.ptr, len};
@@ -170,7 +171,7 @@ static struct tb_span shortened(struct tb_span name)
 
 static void put_name(struct tb_page *page, struct tb_span name)
 {
-    struct tb_span shown = shortened(name);
+    struct tb_span shown = shortened(name, NAME_SHOWN);
     tb_page_put(page, "  %.*s%*s", (int)shown.len, (const char *)shown.ptr,
                 (int)(NAME_SHOWN - shown.len), "");
 }
@@ -318,21 +319,20 @@ static tb_status put_prefixes(struct tb_page *page,
                              TB_ANALYSIS_PREFIXES, &count));
     if (count == 0)
         return TB_OK;
-    tb_page_put(page, "\n%-24s%9s%9s%9s%14s%s\n", "shared prefixes", "rows",
+    tb_page_put(page, "\n%-22s%8s%9s%8s%13s%s\n", "shared prefixes", "rows",
                 "tokens", "blocks", "saved tokens",
                 analysis->agents.count ? "  agent" : "");
     for (size_t i = 0; i < count; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof(name), "first in row %" PRIu32,
-                       prefixes[i].first_row + 1);
-        put_name(page, tb_span_of(name));
-        tb_page_put(page, "%9s", tb_grouped(prefixes[i].rows).text);
-        tb_page_put(page, "%9s", tb_grouped(prefixes[i].tokens).text);
-        tb_page_put(page, "%9s", tb_grouped(prefixes[i].blocks).text);
-        tb_page_put(page, "%14s", tb_grouped(prefixes[i].saved_tokens).text);
-        if (prefixes[i].first_agent) {
-            struct tb_span agent = shortened(tb_name_table_name(
-                &analysis->agents, prefixes[i].first_agent - 1));
+        const struct tb_shared_prefix *prefix = &prefixes[i];
+        tb_page_put(page, "  first in row %-7" PRIu32, prefix->first_row + 1);
+        tb_page_put(page, "%8s", tb_grouped(prefix->rows).text);
+        tb_page_put(page, "%9s", tb_grouped(prefix->tokens).text);
+        tb_page_put(page, "%8s", tb_grouped(prefix->blocks).text);
+        tb_page_put(page, "%13s", tb_grouped(prefix->saved_tokens).text);
+        if (prefix->first_agent) {
+            struct tb_span agent = shortened(
+                tb_name_table_name(&analysis->agents, prefix->first_agent - 1),
+                AGENT_SHOWN);
             tb_page_put(page, "  %.*s", (int)agent.len,
                         (const char *)agent.ptr);
         }

@@ -85,7 +85,7 @@ static struct visits count_visits(const struct tb_prefix_cache *cache,
     const struct tb_prefix_tree *tree = &cache->tree;
     struct visits visits = {0};
     while (
-        visits.session_count < tree->old_count &&
+        !prompt->is_alone && visits.session_count < tree->old_count &&
         had_session(cache, tree->path[visits.session_count], prompt->session))
         visits.session_count++;
     while (visits.agent_count < tree->old_count &&
@@ -98,7 +98,10 @@ static tb_status visit_node(struct tb_prefix_cache *cache, uint32_t number,
                             const struct tb_cached_prompt *prompt)
 {
     struct tb_prefix_node *node = &cache->tree.nodes[number];
-    if (!had_session(cache, number, prompt->session)) {
+    // Nobody will ask for a session that does not come again.
+    if (prompt->is_alone) {
+        node->has_more_sessions = true;
+    } else if (!had_session(cache, number, prompt->session)) {
         node->has_more_sessions = true;
         TB_TRY(tb_visitor_set_add(&cache->sessions, number, prompt->session));
     }

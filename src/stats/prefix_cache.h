@@ -28,6 +28,7 @@ struct tb_prefix_cache {
 
 struct tb_cached_prompt {
     uint32_t session, agent; /* below UINT32_MAX */
+    bool is_alone;           /* no other prompt is of that session */
     uint64_t length;         /* tokens of the whole prompt */
     /* The prompt is one piece: its blocks are full up to `covered` tokens (no
      * more than `length`). Else each piece has a last block of its own. */

@@ -308,6 +308,7 @@ static tb_status add_prompt(struct tb_trace_analysis *analysis,
                           row->input_length - covered));
     struct tb_cached_prompt prompt = {.session = placed->session,
                                       .agent = placed->agent,
+                                      .is_alone = row->session.len == 0,
                                       .length = placed->prompt_tokens,
                                       .is_one_piece = !analysis->is_delta,
                                       .covered = covered};

@@ -26,7 +26,8 @@ OWN_BLOCK_SIZE = 64
 OWN_FORMS = (["--rows", "whole"], ["--rows", "delta"],
              ["--rows", "whole", "--timestamps", "session", "--delay",
               "recorded"],
-             ["--for", "aiperf"])
+             ["--rows", "messages"], ["--for", "aiperf"],
+             ["--for", "dynamo"])
 
 
 def row(**fields):
@@ -448,7 +449,18 @@ def check_cases(options, folder, cases, consumer, refuses):
     return good == len(cases)
 
 
-def check_own(options, loader, folder, trace, form):
+def expected_of_own(form, found):
+    """Rules that rows of ours break for whoever they are not for."""
+    has_turns = found["rows"] > found["sessions"]
+    if "whole" in form and has_turns:
+        return {"whole-rows"}
+    # Its replay can be told to read increments.
+    if "dynamo" in form and has_turns:
+        return {"delta-rows"}
+    return set()
+
+
+def check_own(options, refusals, folder, trace, form):
     """Rows that were taken by both; None when something is wrong."""
     kind = "telemetry" if ".jsonl" in trace.name else "nat"
     path = Path(folder, "own.jsonl")
@@ -458,14 +470,12 @@ def check_own(options, loader, folder, trace, form):
         "--block-size", OWN_BLOCK_SIZE, *form], check=False)
     if not path.exists():
         return 0
-    refusal = aiperf_refuses(loader, path, OWN_BLOCK_SIZE)
-    status, found = validate(options.tracebake, path, OWN_BLOCK_SIZE)
+    consumer = "dynamo" if "dynamo" in form else "aiperf"
+    refusal = refusals[consumer](path, OWN_BLOCK_SIZE)
+    status, found = validate(options.tracebake, path, OWN_BLOCK_SIZE, consumer)
     rules = set(found["rules"])
-    is_whole = "whole" in form
-    has_turns = found["rows"] > found["sessions"]
-    expected = {"whole-rows"} if is_whole and has_turns else set()
-    if refusal or status or rules != expected:
-        print(f"WRONG: {trace.name} {' '.join(form)}: aiperf: {refusal}, "
+    if refusal or status or rules != expected_of_own(form, found):
+        print(f"WRONG: {trace.name} {' '.join(form)}: {consumer}: {refusal}, "
               f"validate: {status} {rules}")
         return None
     return found["rows"]
@@ -477,13 +487,15 @@ def job():
     options = parser.parse_args()
     loader = aiperf_check.Loader(options.tokenizers)
     traces = sorted(harness.DATA.glob("*.json*.gz"))
+    refusals = {
+        "aiperf": lambda path, size: aiperf_refuses(loader, path, size),
+        "dynamo": dynamo_refuses}
     with tempfile.TemporaryDirectory() as folder:
-        good = check_cases(
-            options, folder, CASES, "aiperf",
-            lambda path, size: aiperf_refuses(loader, path, size))
+        good = check_cases(options, folder, CASES, "aiperf",
+                           refusals["aiperf"])
         good &= check_cases(options, folder, DYNAMO_CASES, "dynamo",
-                            dynamo_refuses)
-        own = [check_own(options, loader, folder, trace, form)
+                            refusals["dynamo"])
+        own = [check_own(options, refusals, folder, trace, form)
                for trace in traces for form in OWN_FORMS]
     wrong = own.count(None)
     rows = sum(count or 0 for count in own)
