@@ -132,8 +132,9 @@ struct tb_load_options {
 /* Loads the tokenizer that `name` means, the first that there is of:
  *
  *     "builtin", "o200k_base"     the one that is part of the library
- *     a path                      a tokenizer.json, tekken.json or rank file of
- *                                 tiktoken's, or a folder with one
+ *     a path                      a tokenizer.json, tekken.json, rank file of
+ *                                 tiktoken's or SentencePiece model, or a
+ *                                 folder with one
  *     "org/model"                 in the Hugging Face cache, also
  *                                 "org/model@revision"
  *     "cl100k_base" and the like  where tiktoken keeps its files

@@ -62,7 +62,8 @@ enum {
 #define TOKEN_OPTIONS(block_size_text, tokenizer_text, lengths_text) \
     HEADED("Tokens and blocks", TB_OPTION_TEXT, "tokenizer", "NAME", \
            tokenizer_text, tokenizer, \
-        "A tokenizer.json, a folder with one, 'builtin' (o200k_base), or a " \
+        "A tokenizer.json, tekken.json, tokenizer.model or *.tiktoken, a " \
+        "folder with one, 'builtin' (o200k_base), or a " \
         "model on the Hugging Face hub such as org/model or " \
         "org/model@revision, which is fetched once. Lengths are in its " \
         "tokens: replay with the same one."), \

@@ -19,8 +19,9 @@ struct arguments {
 
 static const struct tb_option options[] = {
     {"Options", "tokenizer", TB_OPTION_TEXT, "NAME", NULL,
-     "A tokenizer.json, a folder with one, 'builtin' (o200k_base), or a model "
-     "on the Hugging Face hub such as org/model or org/model@revision. Must "
+     "A tokenizer.json, tekken.json, tokenizer.model or *.tiktoken, a folder "
+     "with one, 'builtin' (o200k_base), or a model on the Hugging Face hub "
+     "such as org/model or org/model@revision. Must "
      "be given.",
      offsetof(struct arguments, tokenizer), 0, 0},
     {NULL, "help", TB_OPTION_FLAG, NULL, NULL, "Show this page.",

@@ -34,7 +34,8 @@ static const struct tb_option_table table = {
     .purpose = "say what a tokenizer consists of",
     .usage = "tokenizer show NAME [--json]",
     .description =
-        "NAME is what --tokenizer takes: a tokenizer.json, a folder with one, "
+        "NAME is what --tokenizer takes: a tokenizer.json, tekken.json, "
+        "tokenizer.model or *.tiktoken, a folder with one, "
         "'builtin' (o200k_base), or a model on the Hugging Face hub. Says "
         "where "
         "the file is; its fingerprint, which the meta file of a conversion has "

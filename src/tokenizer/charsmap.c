@@ -19,6 +19,33 @@ static uint32_t little_endian(const uint8_t *bytes)
            (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
+static tb_status read_owned(struct tb_charsmap *map, struct tb_arena *arena,
+                            struct tb_span bytes)
+{
+    if (bytes.len < 4)
+        return TB_ERR_SYNTAX;
+    size_t trie_len = little_endian(bytes.ptr);
+    if (trie_len > bytes.len - 4 || trie_len < 4)
+        return TB_ERR_SYNTAX;
+    map->unit_count = trie_len / 4;
+    uint32_t *units = TB_ARENA_NEW(arena, uint32_t, map->unit_count);
+    if (!units)
+        return TB_ERR_MEMORY;
+    for (size_t i = 0; i < map->unit_count; i++)
+        units[i] = little_endian(bytes.ptr + 4 + i * 4);
+    map->units = units;
+    map->texts = tb_span_from(bytes, 4 + map->unit_count * 4);
+    return tb_utf8_valid_len(map->texts) == map->texts.len ? TB_OK
+                                                           : TB_ERR_SYNTAX;
+}
+
+tb_status tb_charsmap_read_bytes(struct tb_charsmap *map,
+                                 struct tb_arena *arena, struct tb_span bytes)
+{
+    TB_TRY(tb_arena_copy(arena, bytes, &bytes));
+    return read_owned(map, arena, bytes);
+}
+
 tb_status tb_charsmap_read(struct tb_charsmap *map, struct tb_arena *arena,
                            struct tb_span base64)
 {
@@ -26,22 +53,9 @@ tb_status tb_charsmap_read(struct tb_charsmap *map, struct tb_arena *arena,
     uint8_t *bytes = tb_arena_alloc(arena, TB_BASE64_ROOM(base64.len));
     if (!bytes)
         return TB_ERR_MEMORY;
-    if (!tb_base64_decode(base64, bytes, &len) || len < 4)
+    if (!tb_base64_decode(base64, bytes, &len))
         return TB_ERR_SYNTAX;
-    size_t trie_len = little_endian(bytes);
-    if (trie_len > len - 4 || trie_len < 4)
-        return TB_ERR_SYNTAX;
-    map->unit_count = trie_len / 4;
-    uint32_t *units = TB_ARENA_NEW(arena, uint32_t, map->unit_count);
-    if (!units)
-        return TB_ERR_MEMORY;
-    for (size_t i = 0; i < map->unit_count; i++)
-        units[i] = little_endian(bytes + 4 + i * 4);
-    map->units = units;
-    size_t texts_at = 4 + map->unit_count * 4;
-    map->texts = (struct tb_span){bytes + texts_at, len - texts_at};
-    return tb_utf8_valid_len(map->texts) == map->texts.len ? TB_OK
-                                                           : TB_ERR_SYNTAX;
+    return read_owned(map, arena, (struct tb_span){bytes, len});
 }
 
 /* ---- looking up -------------------------------------------------------------
@@ -52,33 +66,103 @@ static size_t offset_of(uint32_t unit)
     return (size_t)(unit >> 10) << ((unit & (1u << 9)) >> 6);
 }
 
+/* Walks down the trie with the bytes of a key. */
+struct descent {
+    size_t node;
+    size_t value_at; /* place of a replacement that ends here, or SIZE_MAX */
+};
+
+static struct descent descend(const struct tb_charsmap *map)
+{
+    return (struct descent){offset_of(map->units[0]), SIZE_MAX};
+}
+
+// One byte further; false when no key goes on so.
+static bool step(const struct tb_charsmap *map, struct descent *descent,
+                 uint8_t byte)
+{
+    descent->value_at = SIZE_MAX;
+    size_t node = descent->node ^ byte;
+    if (byte == 0 || node >= map->unit_count)
+        return false;
+    uint32_t unit = map->units[node];
+    if ((unit & ((1u << 31) | 0xFF)) != byte)
+        return false;
+    descent->node = node ^ offset_of(unit);
+    if (descent->node >= map->unit_count)
+        return false;
+    if (unit >> 8 & 1)
+        descent->value_at = map->units[descent->node] & 0x7FFFFFFF;
+    return true;
+}
+
+// What follows a unit's key: a block of 256 units, and a value in it.
+static bool is_sound_unit(const struct tb_charsmap *map, size_t at)
+{
+    uint32_t unit = map->units[at];
+    if (unit >> 31)
+        return (unit & 0x7FFFFFFF) < map->texts.len;
+    size_t next = at ^ offset_of(unit);
+    return (next | 0xFF) < map->unit_count &&
+           (!(unit >> 8 & 1) || map->units[next] >> 31);
+}
+
+bool tb_charsmap_is_sound(const struct tb_charsmap *map)
+{
+    if (map->unit_count % 256 != 0 || map->texts.len == 0 ||
+        map->texts.ptr[map->texts.len - 1] != 0)
+        return false;
+    uint32_t root = map->units[0];
+    if (root >> 31 || (root & 0xFF) || (root >> 8 & 1) || offset_of(root) == 0)
+        return false;
+    for (size_t i = 0; i < map->unit_count; i++)
+        if (!is_sound_unit(map, i))
+            return false;
+    return true;
+}
+
+static struct tb_span text_at(const struct tb_charsmap *map, size_t at)
+{
+    struct tb_span text = tb_span_from(map->texts, at);
+    const uint8_t *end = text.len ? memchr(text.ptr, 0, text.len) : NULL;
+    if (end)
+        text.len = (size_t)(end - text.ptr);
+    return text;
+}
+
 /* The replacement of the shortest prefix of `key` that has one. */
 static bool find(const struct tb_charsmap *map, struct tb_span key,
                  struct tb_span *text)
 {
-    size_t node = offset_of(map->units[0]);
-    for (size_t i = 0; i < key.len && key.ptr[i] != 0; i++) {
-        node ^= key.ptr[i];
-        if (node >= map->unit_count)
-            return false;
-        uint32_t unit = map->units[node];
-        if ((unit & ((1u << 31) | 0xFF)) != key.ptr[i])
-            return false;
-        node ^= offset_of(unit);
-        if (node >= map->unit_count)
-            return false;
-        if (!(unit >> 8 & 1))
+    struct descent descent = descend(map);
+    for (size_t i = 0; i < key.len && step(map, &descent, key.ptr[i]); i++) {
+        if (descent.value_at == SIZE_MAX)
             continue;
-        size_t at = map->units[node] & 0x7FFFFFFF;
-        if (at > map->texts.len)
+        if (descent.value_at > map->texts.len)
             return false;
-        *text = tb_span_from(map->texts, at);
-        const uint8_t *end = text->len ? memchr(text->ptr, 0, text->len) : NULL;
-        if (end)
-            text->len = (size_t)(end - text->ptr);
+        *text = text_at(map, descent.value_at);
         return true;
     }
     return false;
+}
+
+bool tb_charsmap_find_longest(const struct tb_charsmap *map,
+                              struct tb_span text, size_t *len,
+                              struct tb_span *replacement)
+{
+    if (map->unit_count == 0)
+        return false;
+    struct descent descent = descend(map);
+    size_t value_at = SIZE_MAX;
+    for (size_t i = 0; i < text.len && step(map, &descent, text.ptr[i]); i++)
+        if (descent.value_at <= map->texts.len) {
+            value_at = descent.value_at;
+            *len = i + 1;
+        }
+    if (value_at == SIZE_MAX)
+        return false;
+    *replacement = text_at(map, value_at);
+    return true;
 }
 
 /* What has been appended, and how much of it stands for the first character

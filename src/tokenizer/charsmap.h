@@ -22,9 +22,24 @@ TB_NODISCARD tb_status tb_charsmap_read(struct tb_charsmap *map,
                                         struct tb_arena *arena,
                                         struct tb_span base64);
 
-/* Appends `text` with its replacements. `*origin_len` is the length of the
- * part of `text` that stands for the first character of the whole text, and
- * becomes that of what is appended. */
+/* The same from the bytes that the base64 stands for. */
+TB_NODISCARD tb_status tb_charsmap_read_bytes(struct tb_charsmap *map,
+                                              struct tb_arena *arena,
+                                              struct tb_span bytes);
+
+/* Does every place in the table lead to another in it, or to a replacement?
+ * The library asks for that; walking needs it not. */
+bool tb_charsmap_is_sound(const struct tb_charsmap *map);
+
+/* The longest beginning of `text` that has a replacement, as SentencePiece
+ * itself looks it up; false when there is none. */
+bool tb_charsmap_find_longest(const struct tb_charsmap *map,
+                              struct tb_span text, size_t *len,
+                              struct tb_span *replacement);
+
+/* Appends `text` with its replacements, as Hugging Face's Precompiled does.
+ * `*origin_len` is the length of the part of `text` that stands for the first
+ * character of the whole text, and becomes that of what is appended. */
 TB_NODISCARD tb_status tb_charsmap_apply(const struct tb_charsmap *map,
                                          struct tb_span text,
                                          struct tb_buffer *out,

@@ -10,11 +10,18 @@ static_assert(TB_DESCRIBE_MAX_PARTS >= (int)TB_NORMALIZER_MAX_STEPS &&
 
 const char *tb_describe_model(const struct tb_tokenizer *tokenizer)
 {
+    static const char *const methods[] = {
+        [TB_PIECE_UNIGRAM] = "SentencePiece Unigram",
+        [TB_PIECE_BPE] = "SentencePiece BPE",
+        [TB_PIECE_WORD] = "SentencePiece word",
+        [TB_PIECE_CHAR] = "SentencePiece character"};
     switch (tokenizer->model) {
     case TB_MODEL_UNIGRAM:
         return "Unigram";
     case TB_MODEL_WORD_PIECE:
         return tokenizer->pieces.is_whole_words ? "WordLevel" : "WordPiece";
+    case TB_MODEL_SENTENCE_PIECE:
+        return methods[tokenizer->sentence_piece.method];
     case TB_MODEL_BPE:
     default:
         return "BPE";

@@ -17,6 +17,7 @@ struct tb_encoder {
     struct tb_regex_region *region; /* NULL: no regex anywhere */
     struct tb_buffer normalized[2];
     struct tb_tokens *tokens; /* where the ids of the current text go */
+    size_t first_id;          /* ... begin; for SentencePiece only */
 };
 
 tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
@@ -246,12 +247,39 @@ static tb_status encode_normalized(struct tb_encoder *encoder,
                              stretch, encode_words);
 }
 
+/* ---- SentencePiece ----------------------------------------------------------
+ */
+
+static tb_status on_part(void *context, struct tb_span part)
+{
+    struct tb_encoder *encoder = context;
+    size_t border = encoder->tokens->count;
+    TB_TRY(on_word(encoder, part));
+    if (border > encoder->first_id)
+        tb_sentence_piece_join(&encoder->tokenizer->sentence_piece,
+                               encoder->tokens, border);
+    return TB_OK;
+}
+
+static tb_status encode_pieces(struct tb_encoder *encoder, struct tb_span text)
+{
+    const struct tb_sentence_piece *model = &encoder->tokenizer->sentence_piece;
+    struct tb_buffer *normal = &encoder->normalized[0];
+    encoder->first_id = encoder->tokens->count;
+    tb_buffer_clear(normal);
+    TB_TRY(tb_sentence_piece_normalize(model, text, normal));
+    return tb_sentence_piece_split(model, tb_buffer_span(normal), on_part,
+                                   encoder);
+}
+
 tb_status tb_encoder_encode(struct tb_encoder *encoder, struct tb_span text,
                             struct tb_tokens *tokens)
 {
     uint32_t code_point;
     size_t first_len = text.len ? tb_utf8_decode(text, 0, &code_point) : 0;
     encoder->tokens = tokens;
+    if (encoder->tokenizer->model == TB_MODEL_SENTENCE_PIECE)
+        return encode_pieces(encoder, text);
     return take_added_tokens(encoder, &encoder->tokenizer->raw_tokens,
                              (struct stretch){text, first_len},
                              encode_normalized);
@@ -278,7 +306,8 @@ static bool is_cut_by(const struct tb_added_tokens *set)
 bool tb_encoder_can_cut(const struct tb_encoder *encoder)
 {
     const struct tb_tokenizer *tokenizer = encoder->tokenizer;
-    if (is_cut_by(&tokenizer->raw_tokens) ||
+    if (tokenizer->model == TB_MODEL_SENTENCE_PIECE ||
+        is_cut_by(&tokenizer->raw_tokens) ||
         is_cut_by(&tokenizer->normalized_tokens))
         return false;
     return tb_normalizer_is_local(&tokenizer->normalizer) &&

@@ -1,21 +1,24 @@
-/* The model of a tokenizer: a word to ids, by one of four methods. */
+/* The model of a tokenizer: a word to ids, by one of five methods. */
 #ifndef TB_MODEL_H
 #define TB_MODEL_H
 
 #include "bpe.h"
+#include "sentence_piece.h"
 #include "unigram.h"
 #include "word_piece.h"
 
 typedef enum tb_model_kind {
     TB_MODEL_BPE,
     TB_MODEL_UNIGRAM,
-    TB_MODEL_WORD_PIECE, /* and WordLevel */
+    TB_MODEL_WORD_PIECE,     /* and WordLevel */
+    TB_MODEL_SENTENCE_PIECE, /* one that brings its own rules */
 } tb_model_kind;
 
 /* Room to work in, one per thread. */
 struct tb_model_work {
     struct tb_bpe_work bpe;
     struct tb_unigram_work unigram;
+    struct tb_piece_work pieces;
     struct tb_buffer text;
 };
 

@@ -4,10 +4,15 @@
 
 #include "base64.h"
 
+/* Ranks without a token cost memory, and a file that is all gaps is damaged:
+ * beyond its own length in bytes there are at most so many. */
+enum { MOST_GAPS = 1 << 17 };
+
 /* Where the reader stands. */
 struct rank_reader {
     struct tb_span content;
-    size_t at; /* where the line begins */
+    tb_token last_rank; /* the largest that is accepted */
+    size_t at;          /* where the line begins */
     uint64_t line;
     struct tb_buffer bytes; /* of a token */
     struct tb_error *error;
@@ -38,18 +43,17 @@ static struct tb_span without_return(struct tb_span line)
     return line;
 }
 
-/* Digits only, and few enough to be an id. */
-static bool read_rank(struct tb_span digits, tb_token *rank)
+/* Digits only, and at most `last`. */
+static bool read_rank(struct tb_span digits, tb_token last, tb_token *rank)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < digits.len; i++) {
-        if (digits.ptr[i] < '0' || digits.ptr[i] > '9' ||
-            value > TB_VOCAB_MAX_ID)
+        if (digits.ptr[i] < '0' || digits.ptr[i] > '9' || value > last)
             return false;
         value = value * 10 + (digits.ptr[i] - '0');
     }
     *rank = (tb_token)value;
-    return digits.len > 0 && value <= TB_VOCAB_MAX_ID;
+    return digits.len > 0 && value <= last;
 }
 
 static tb_status read_line(struct rank_reader *reader, struct tb_span line,
@@ -75,12 +79,12 @@ static tb_status read_line(struct rank_reader *reader, struct tb_span line,
                                        token.len < 60 ? (int)token.len : 60,
                                        (const char *)token.ptr));
     struct tb_span digits = tb_span_from(line, token.len + 1);
-    if (!read_rank(digits, &rank))
+    if (!read_rank(digits, reader->last_rank, &rank))
         return fail_at(reader,
                        tb_fail(reader->error, TB_ERR_VALUE,
-                               "'%.*s' is no rank from 0 to %d",
+                               "'%.*s' is no rank from 0 to %u",
                                digits.len < 60 ? (int)digits.len : 60,
-                               (const char *)digits.ptr, TB_VOCAB_MAX_ID));
+                               (const char *)digits.ptr, reader->last_rank));
     tb_status status =
         tb_vocab_set(vocab, rank, tb_buffer_span(&reader->bytes));
     if (status == TB_ERR_VALUE)
@@ -103,7 +107,8 @@ bool tb_rank_file_is(struct tb_span content)
     tb_token rank;
     return len > 0 && len <= 256 &&
            tb_base64_decode((struct tb_span){line.ptr, len}, bytes, &len) &&
-           read_rank(tb_span_from(line, (size_t)(space - line.ptr) + 1), &rank);
+           read_rank(tb_span_from(line, (size_t)(space - line.ptr) + 1),
+                     TB_VOCAB_MAX_ID, &rank);
 }
 
 static tb_status read_lines(struct rank_reader *reader, struct tb_vocab *vocab)
@@ -132,7 +137,7 @@ static void go_to_rank(struct rank_reader *reader, tb_token wanted)
         tb_token rank;
         if (space &&
             read_rank(tb_span_from(text, (size_t)(space - text.ptr) + 1),
-                      &rank) &&
+                      reader->last_rank, &rank) &&
             rank == wanted)
             return;
         reader->at += line.len + 1;
@@ -159,10 +164,13 @@ static tb_status check(struct rank_reader *reader, const struct tb_vocab *vocab)
 tb_status tb_rank_file_read(struct tb_span content, struct tb_vocab *vocab,
                             struct tb_error *error)
 {
-    struct rank_reader reader = {.content = content,
-                                 .line = 1,
-                                 .bytes = TB_BUFFER(2 * TB_VOCAB_MAX_TOKEN_LEN),
-                                 .error = error};
+    size_t last = content.len + MOST_GAPS;
+    struct rank_reader reader = {
+        .content = content,
+        .last_rank = last < TB_VOCAB_MAX_ID ? (tb_token)last : TB_VOCAB_MAX_ID,
+        .line = 1,
+        .bytes = TB_BUFFER(2 * TB_VOCAB_MAX_TOKEN_LEN),
+        .error = error};
     tb_status status = read_lines(&reader, vocab);
     if (status == TB_OK)
         status = tb_vocab_index(vocab, NULL, NULL);

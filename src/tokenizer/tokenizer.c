@@ -51,6 +51,7 @@ tb_status tb_tokenizer_new(struct tb_tokenizer **tokenizer)
     tb_vocab_init(&(*tokenizer)->strings);
     tb_vocab_init(&(*tokenizer)->unigram.vocab);
     tb_vocab_init(&(*tokenizer)->pieces.vocab);
+    tb_sentence_piece_init(&(*tokenizer)->sentence_piece);
     (*tokenizer)->bpe.unknown = TB_NO_TOKEN;
     return TB_OK;
 }
@@ -65,6 +66,7 @@ void tb_tokenizer_free(struct tb_tokenizer *tokenizer)
         tb_bpe_release(&tokenizer->bpe);
     tb_unigram_release(&tokenizer->unigram);
     tb_word_piece_release(&tokenizer->pieces);
+    tb_sentence_piece_release(&tokenizer->sentence_piece);
     tb_normalizer_release(&tokenizer->normalizer);
     tb_pretokenizer_release(&tokenizer->pretokenizer);
     tb_decoder_release(&tokenizer->decoder);
@@ -118,9 +120,7 @@ static tb_status read_content(const struct tb_rank_source *source,
     case TB_TOKENIZER_RANKS:
         return tb_tokenizer_from_ranks(content, source, tokenizer, error);
     case TB_TOKENIZER_SENTENCE_PIECE:
-        return tb_fail(error, TB_ERR_UNSUPPORTED,
-                       "neither a tokenizer.json nor a tekken.json nor "
-                       "tiktoken's rank file");
+        return tb_tokenizer_from_sentence_piece(content, tokenizer, error);
     case TB_TOKENIZER_JSON:
     default:
         return tb_tokenizer_from_json(content, tokenizer, error);

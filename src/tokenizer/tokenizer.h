@@ -43,7 +43,8 @@ TB_NODISCARD tb_status tb_tokenizer_open(const char *name,
 /* Finds the tokenizer that `name` means, the first that there is of:
  *
  *     "builtin", "o200k_base"     the one that is part of the program
- *     a tokenizer.json, tekken.json or rank file, or a folder with one
+ *     a tokenizer.json, tekken.json, rank file or SentencePiece model, or a
+ *     folder with one
  *     "org/model", "org/model@revision" in the Hugging Face cache (hub_cache.h)
  *     a name of tiktoken's ("cl100k_base"), where tiktoken keeps its files
  *     the same on the hub, fetched into that cache (hub.h)
@@ -86,6 +87,11 @@ TB_NODISCARD tb_status tb_tokenizer_from_ranks(
 TB_NODISCARD tb_status tb_tokenizer_from_tekken(struct tb_span json,
                                                 struct tb_tokenizer **tokenizer,
                                                 struct tb_error *error);
+
+/* Loads the content of a SentencePiece model; it is not needed afterwards. */
+TB_NODISCARD tb_status tb_tokenizer_from_sentence_piece(
+    struct tb_span content, struct tb_tokenizer **tokenizer,
+    struct tb_error *error);
 
 TB_NODISCARD tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
                                       struct tb_encoder **encoder);

@@ -23,6 +23,7 @@ struct tb_tokenizer {
     struct tb_bpe bpe;
     struct tb_unigram unigram;
     struct tb_word_piece pieces;
+    struct tb_sentence_piece sentence_piece;
     struct tb_decoder decoder; /* the way back */
     struct tb_vocab strings;   /* the model's as the file writes it; only while
                                   loading */

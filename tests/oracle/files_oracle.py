@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Ids from tokenizer files other than tokenizer.json, against their originals.
 
-    ranks    tiktoken's rank files, against tiktoken
-    tekken   Mistral's tekken.json, against mistral-common
+    ranks           tiktoken's rank files, against tiktoken
+    tekken          Mistral's tekken.json, against mistral-common
+    sentence_piece  SentencePiece's models, against sentencepiece
 
-Vocabularies are those of wheels, or of the tokenizers in build/tokenizers,
-written in the other format; texts are those of ids_oracle.py.
+Vocabularies are those of wheels, or of the tokenizers in build/tokenizers
+written in the other format, or trained here; texts are those of
+ids_oracle.py.
 """
 import argparse
 import base64
@@ -280,18 +282,143 @@ def tekken_cases(folder, _):
         yield put_tekken(folder, f"tekken {version}", content)
 
 
+# --------------------------------------------------------- SentencePiece
+
+
+class SentencePiece:
+    """sentencepiece on a model."""
+
+    def __init__(self, path):
+        import sentencepiece
+        self.model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        self.size = self.model.get_piece_size()
+
+    def encode(self, text):
+        return self.model.encode(text)
+
+    def encode_all(self, texts):
+        return self.model.encode(texts, num_threads=1)
+
+    def decode(self, ids):
+        return "".join(self.model.id_to_piece(one) for one in ids)
+
+    def added_tokens(self):
+        return [self.model.id_to_piece(one) for one in range(self.size)
+                if self.model.is_control(one) or self.model.is_unused(one)
+                or one < 20]
+
+
+SYMBOLS = ["<|im_start|>", "<|im_end|>", "<|im", "é", "ab", "abc", "bcd", "  ",
+           "\u2581\u2581", "don't", "\n", "中文", "12"]
+
+# What is trained: settings of the trainer, and what is changed in the model.
+TRAINED = {
+    "unigram": {},
+    "unigram bytes": {"byte_fallback": True},
+    "unigram cf": {"normalization_rule_name": "nfkc_cf"},
+    "unigram as it is": {
+        "normalization_rule_name": "identity", "add_dummy_prefix": False,
+        "remove_extra_whitespaces": False, "byte_fallback": True},
+    "unigram suffix": {"treat_whitespace_as_suffix": True},
+    "unigram symbols": {"user_defined_symbols": SYMBOLS,
+                        "control_symbols": ["<ctl>", "[INST]"]},
+    "unigram across": {"split_by_whitespace": False,
+                       "split_by_unicode_script": False},
+    "unigram unused": {"unused": 5},
+    "bpe": {"model_type": "bpe"},
+    "bpe bytes": {"model_type": "bpe", "byte_fallback": True,
+                  "normalization_rule_name": "identity",
+                  "remove_extra_whitespaces": False},
+    "bpe suffix": {"model_type": "bpe", "treat_whitespace_as_suffix": True},
+    "bpe symbols": {"model_type": "bpe", "user_defined_symbols": SYMBOLS,
+                    "control_symbols": ["<ctl>", "[INST]"],
+                    "byte_fallback": True, "add_dummy_prefix": False,
+                    "remove_extra_whitespaces": False},
+    "bpe across": {"model_type": "bpe", "split_by_whitespace": False},
+    "bpe spaces": {"model_type": "bpe", "allow_whitespace_only_pieces": True,
+                   "remove_extra_whitespaces": False},
+    "bpe unused": {"model_type": "bpe", "unused": 3},
+    "bpe plain spaces": {"model_type": "bpe", "escape_whitespaces": False},
+    "bpe alike": {"model_type": "bpe", "alike": True},
+    "character": {"model_type": "char", "byte_fallback": True},
+    "character symbols": {"model_type": "char",
+                          "user_defined_symbols": SYMBOLS},
+    "word": {"model_type": "word"},
+}
+
+
+def training_texts():
+    corpus = Path(ids_oracle.__file__).with_name("corpus.txt")
+    lines = corpus.read_text(encoding="utf-8").split("\n") * 2
+    for path in ids_oracle.found_texts()[:12]:
+        lines += ids_oracle.read_text(path)[:8_000].split("\n")
+    return [line for line in lines if 0 < len(line.encode()) < 4000]
+
+
+def train(lines, settings):
+    """The bytes of a model."""
+    import io
+    import sentencepiece
+    settings = dict(settings)
+    unused, alike = settings.pop("unused", 0), settings.pop("alike", False)
+    escaped = settings.pop("escape_whitespaces", True)
+    out = io.BytesIO()
+    # Characters that are rare are left out, so that there are unknown ones.
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=out, vocab_size=1000,
+        hard_vocab_limit=False, character_coverage=0.98, minloglevel=2,
+        num_threads=2, **{"model_type": "unigram"} | settings)
+    return changed(out.getvalue(), unused, alike, escaped)
+
+
+def changed(model, unused, alike, escaped):
+    """What no setting of the trainer does."""
+    from sentencepiece import sentencepiece_model_pb2
+    proto = sentencepiece_model_pb2.ModelProto.FromString(model)
+    normal = [piece for piece in proto.pieces
+              if piece.type == piece.NORMAL and len(piece.piece) > 1]
+    for piece in normal[::unused] if unused else ():
+        piece.type = piece.UNUSED
+    for number, piece in enumerate(normal if alike else ()):
+        piece.score = -float(number // 50)  # ties, which the place decides
+    if not escaped:
+        proto.normalizer_spec.escape_whitespaces = False
+        for piece in proto.pieces:
+            piece.piece = piece.piece.replace("\u2581", " ")
+    return proto.SerializeToString()
+
+
+def sentence_piece_cases(folder, options):
+    data = files("mistral_common") / "data"
+    for name in ("tokenizer.model.v1",
+                 "mistral_instruct_tokenizer_240323.model.v3"):
+        yield name, Path(str(data / name)), SentencePiece(data / name)
+    lines = training_texts()
+    for name, settings in TRAINED.items():
+        if options.only and name not in options.only:
+            continue
+        path = folder / name / "tokenizer.model"
+        path.parent.mkdir()
+        path.write_bytes(train(lines, settings))
+        yield name, path.parent, SentencePiece(path)
+
+
 # ------------------------------------------------------------------ main
 
 
-KINDS = {"ranks": rank_cases, "tekken": tekken_cases}
+KINDS = {"ranks": rank_cases, "tekken": tekken_cases,
+         "sentence_piece": sentence_piece_cases}
 
 
 class Effort(ids_oracle.Effort):
     """Many tokenizers, of which each is compared for a short while."""
 
     def __init__(self, options):
-        super().__init__(options.quick or options.seconds is None,
-                         options.seconds or 1)
+        is_brief = options.quick or options.seconds is None
+        super().__init__(is_brief, options.seconds or 0.4)
+        if is_brief:
+            self.prose_characters = 100_000
+            self.code_point_step = 97
 
 
 def job():

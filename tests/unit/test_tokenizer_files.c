@@ -325,6 +325,175 @@ static void test_tekken_without_memory(void **state)
     tb_buffer_release(&file);
 }
 
+/* ---- SentencePiece ----------------------------------------------------------
+ */
+
+static void put_bytes(struct tb_buffer *file, const void *bytes, size_t len)
+{
+    assert_int_equal(tb_buffer_append(file, (struct tb_span){bytes, len}),
+                     TB_OK);
+}
+
+/* A field of fewer than 128 bytes. */
+static void put_field(struct tb_buffer *file, unsigned number,
+                      struct tb_span content)
+{
+    const uint8_t head[] = {(uint8_t)(number << 3 | 2), (uint8_t)content.len};
+    put_bytes(file, head, sizeof(head));
+    put_bytes(file, content.ptr, content.len);
+}
+
+static void put_piece(struct tb_buffer *file, const char *text, float score,
+                      uint8_t type)
+{
+    struct tb_buffer piece = TB_BUFFER(200);
+    const uint8_t tail[] = {3 << 3, type};
+    uint8_t score_field[] = {2 << 3 | 5, 0, 0, 0, 0};
+    memcpy(score_field + 1, &score, sizeof(score));
+    put_field(&piece, 1, tb_span_of(text));
+    put_bytes(&piece, score_field, sizeof(score_field));
+    put_bytes(&piece, tail, sizeof(tail));
+    put_field(file, 1, tb_buffer_span(&piece));
+    tb_buffer_release(&piece);
+}
+
+enum { NORMAL = 1, UNKNOWN, CONTROL, SYMBOL, UNUSED };
+
+/* A model of this method (1: Unigram, 2: BPE, 3: word, 4: character) with
+ * the pieces of the tests below, and `tail` behind them. */
+static void put_model(struct tb_buffer *file, uint8_t method,
+                      struct tb_span tail)
+{
+    const uint8_t trainer[] = {3 << 3, method};
+    put_piece(file, "<unk>", 0, UNKNOWN);        // 0
+    put_piece(file, "<s>", 0, CONTROL);          // 1
+    put_piece(file, "<sym>", 0, SYMBOL);         // 2
+    put_piece(file, "\xE2\x96\x81", -3, NORMAL); // 3
+    put_piece(file, "a", -4, NORMAL);            // 4
+    put_piece(file, "b", -5, NORMAL);            // 5
+    put_piece(file, "ab", -1, UNUSED);           // 6
+    put_piece(file, "ba", -2, NORMAL);           // 7
+    put_field(file, 2, (struct tb_span){trainer, sizeof(trainer)});
+    put_bytes(file, tail.ptr, tail.len);
+}
+
+static tb_status load_model(uint8_t method, struct tb_span tail,
+                            struct tb_tokenizer **tokenizer,
+                            struct tb_error *error)
+{
+    struct tb_buffer file = TB_BUFFER(1 << 16);
+    put_model(&file, method, tail);
+    tb_status status = tb_tokenizer_from_sentence_piece(tb_buffer_span(&file),
+                                                        tokenizer, error);
+    tb_buffer_release(&file);
+    return status;
+}
+
+// Expected ids are sentencepiece's for these models.
+static void test_sentence_piece(void **state)
+{
+    (void)state;
+    struct tb_tokenizer *tokenizer;
+    struct tb_span none = {0};
+    assert_int_equal(load_model(1, none, &tokenizer, NULL), TB_OK);
+    EXPECT_IDS(tokenizer, "aba  <s>", 3, 4, 7, 3, 0);
+    EXPECT_IDS(tokenizer, "<sym>xyb", 3, 2, 0, 5);
+    tb_tokenizer_free(tokenizer);
+    assert_int_equal(load_model(2, none, &tokenizer, NULL), TB_OK);
+    EXPECT_IDS(tokenizer, " aba ba", 3, 4, 5, 4, 3, 7);
+    EXPECT_IDS(tokenizer, "x yx<sym>", 3, 0, 3, 0, 2);
+    expect_ids(tokenizer, "   ", NULL, 0);
+    tb_tokenizer_free(tokenizer);
+    assert_int_equal(load_model(3, none, &tokenizer, NULL), TB_OK);
+    EXPECT_IDS(tokenizer, "a ba", 0);
+    tb_tokenizer_free(tokenizer);
+    assert_int_equal(load_model(4, none, &tokenizer, NULL), TB_OK);
+    EXPECT_IDS(tokenizer, "ab<sym>", 3, 4, 5, 2);
+    assert_int_equal(tb_tokenizer_vocab_size(tokenizer), 8);
+    tb_tokenizer_free(tokenizer);
+}
+
+static void test_refused_models(void **state)
+{
+    (void)state;
+    const struct {
+        struct tb_span tail;
+        tb_status status;
+        const char *message;
+    } cases[] = {
+        {TB_SPAN("\x08\x01"), TB_ERR_TYPE, "field 1 is of type 0, expected 2"},
+        {TB_SPAN("\x0A\x7F\x0A"), TB_ERR_CUT, "longer than what is left"},
+        {TB_SPAN("\x0A\x80"), TB_ERR_CUT, "a number is cut off"},
+        {TB_SPAN("\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"),
+         TB_ERR_SYNTAX, "longer than ten bytes"},
+        {TB_SPAN("\x07"), TB_ERR_SYNTAX, "no field has this number"},
+        {TB_SPAN("\x0B"), TB_ERR_SYNTAX, "no field has this type"},
+        {TB_SPAN("\x0A\x00"), TB_ERR_VALUE, "piece 8: its text is empty"},
+        {TB_SPAN("\x0A\x03\x0A\x01\xFF"), TB_ERR_VALUE, "is not UTF-8"},
+        {TB_SPAN("\x0A\x03\x0A\x01"
+                 "a"),
+         TB_ERR_VALUE, "pieces 4 and 8 are the same"},
+        {TB_SPAN("\x0A\x05\x0A\x03<s>"), TB_ERR_VALUE,
+         "pieces 1 and 8 are the same"},
+        {TB_SPAN("\x0A\x05\x0A\x01x\x18\x02"), TB_ERR_VALUE,
+         "an unknown piece already"},
+        {TB_SPAN("\x0A\x05\x0A\x01x\x18\x07"), TB_ERR_UNSUPPORTED,
+         "its type is not known"},
+        {TB_SPAN("\x0A\x05\x0A\x01x\x18\x06"), TB_ERR_VALUE,
+         "1 pieces are bytes, but byte_fallback is not set"},
+        {TB_SPAN("\x0A\x08\x0A\x01x\x15\x00\x00\xC0\x7F"), TB_ERR_VALUE,
+         "its score is no number"},
+        {TB_SPAN("\x0A\x03\x0A\x01\x00"), TB_ERR_VALUE, "a zero byte"},
+        {TB_SPAN("\x12\x03\x98\x02\x01"), TB_ERR_VALUE,
+         "0 pieces are bytes, but byte_fallback is set"},
+        {TB_SPAN("\x12\x02\x18\x05"), TB_ERR_UNSUPPORTED, "model_type 5"},
+        {TB_SPAN("\x1A\x04\x12\x02xx"), TB_ERR_SYNTAX, "precompiled_charsmap"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct tb_tokenizer *tokenizer;
+        struct tb_error error = {0};
+        assert_int_equal(load_model(2, cases[i].tail, &tokenizer, &error),
+                         cases[i].status);
+        assert_int_equal(error.status, cases[i].status);
+        assert_non_null(strstr(error.message, cases[i].message));
+    }
+    struct tb_tokenizer *tokenizer;
+    struct tb_error error = {0};
+    assert_int_equal(tb_tokenizer_from_sentence_piece((struct tb_span){0},
+                                                      &tokenizer, &error),
+                     TB_ERR_CUT);
+}
+
+static void test_models_without_memory(void **state)
+{
+    (void)state;
+    for (uint8_t method = 1; method <= 4; method++) {
+        tb_status status = TB_ERR_MEMORY;
+        struct tb_buffer file = TB_BUFFER(1 << 16);
+        put_model(&file, method, (struct tb_span){0});
+        for (long count = 0; status != TB_OK; count++) {
+            struct tb_tokenizer *tokenizer = NULL;
+            struct tb_encoder *encoder = NULL;
+            struct tb_tokens tokens = {0};
+            assert_in_range(count, 0, 10000);
+            tb_memory_fail_after(count);
+            status = tb_tokenizer_from_sentence_piece(tb_buffer_span(&file),
+                                                      &tokenizer, NULL);
+            if (status == TB_OK)
+                status = tb_encoder_new(tokenizer, &encoder);
+            if (status == TB_OK)
+                status = tb_encoder_encode(encoder, TB_SPAN("aba xab <sym>"),
+                                           &tokens);
+            tb_memory_fail_after(-1);
+            assert_true(status == TB_OK || status == TB_ERR_MEMORY);
+            tb_tokens_release(&tokens);
+            tb_encoder_free(encoder);
+            tb_tokenizer_free(tokenizer);
+        }
+        tb_buffer_release(&file);
+    }
+}
+
 /* ---- which file -------------------------------------------------------------
  */
 
@@ -462,6 +631,9 @@ int main(void)
         cmocka_unit_test(test_tekken),
         cmocka_unit_test(test_refused_tekken),
         cmocka_unit_test(test_tekken_without_memory),
+        cmocka_unit_test(test_sentence_piece),
+        cmocka_unit_test(test_refused_models),
+        cmocka_unit_test(test_models_without_memory),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_preference),
         cmocka_unit_test(test_config_beside),
