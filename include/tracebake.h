@@ -23,9 +23,10 @@
  * different codecs, and loads, may run at the same time.
  *
  * Nothing is printed, no signal handler is set, and the process is never
- * ended. Nothing goes to the network unless the caller says so. All texts are
- * UTF-8. Results go into memory of the caller or belong to an object of the
- * library that has a function to free it.
+ * ended; who lets a conversion write into a pipe ignores SIGPIPE. Nothing goes
+ * to the network unless the caller says so. All texts are UTF-8. Results go
+ * into memory of the caller or belong to an object of the library that has a
+ * function to free it.
  *
  * Within one major version (and within one minor version as long as the major
  * one is 0) a program runs with every later library: functions stay, structs
@@ -230,6 +231,68 @@ TB_API TB_NODISCARD tb_status tb_codec_decode(struct tb_codec *codec,
 /* What was decoded last, not zero-terminated; the codec's own, until its next
  * use. */
 TB_API const char *tb_codec_text(const struct tb_codec *codec);
+
+/* ---- traces to rows ---------------------------------------------------------
+ */
+
+/* How far a conversion is. */
+struct tb_conversion_progress {
+    const char *path;     /* trace being read */
+    uint64_t bytes_done;  /* of all traces, as stored */
+    uint64_t bytes_total; /* 0: not known */
+    uint64_t row_count;
+    double seconds; /* since the start */
+};
+
+/* What is to be converted, in the words of the program, so that its manual is
+ * this one's and a new option needs no new member:
+ *
+ *     const char *arguments[] = {"--tokenizer", "builtin", "--for", "aiperf",
+ *                                "trace.json"};
+ *     struct tb_conversion_options options = {
+ *         .size = sizeof(options), .command = "nat",
+ *         .arguments = arguments, .argument_count = 5};
+ *
+ * Options that say what to print (--stats, --quiet) change nothing here. */
+struct tb_conversion_options {
+    size_t size;                  /* sizeof(struct tb_conversion_options) */
+    const char *command;          /* "nat" or "telemetry" */
+    const char *const *arguments; /* what stands behind it */
+    size_t argument_count;
+    bool may_fetch; /* the tokenizer, from the Hugging Face hub */
+    /* Called now and then on the calling thread; false stops the conversion
+     * with TB_ERR_INTERRUPTED and no output. May be NULL. */
+    bool (*on_progress)(void *context,
+                        const struct tb_conversion_progress *progress);
+    /* The same while the tokenizer is fetched. */
+    bool (*on_fetch)(void *context, const struct tb_load_progress *progress);
+    void *context; /* of both */
+};
+
+/* What came of a conversion. */
+struct tb_conversion;
+
+/* Converts. Rows are there whole when TB_OK comes back, and else not at all.
+ * *conversion tells the figures as far as it came, also on failure, and is to
+ * be freed; it is NULL when there was no memory for it. Several conversions
+ * may run at once; each has threads of its own (--threads).
+ *
+ * TB_ERR_USAGE (words that are none, options that contradict each other,
+ * output onto an input), TB_ERR_NOT_FOUND (trace, tokenizer), TB_ERR_IO,
+ * TB_ERR_EMPTY (no rows), TB_ERR_VALUE (--strict), TB_ERR_INTERRUPTED,
+ * TB_ERR_CLOSED, TB_ERR_UNSUPPORTED (a tokenizer's component), TB_ERR_MEMORY.
+ */
+TB_API TB_NODISCARD tb_status
+tb_conversion_run(const struct tb_conversion_options *options,
+                  struct tb_conversion **conversion, struct tb_error *error);
+
+/* The figures as JSON, as --stats json prints them; "" when it did not come to
+ * that. Lives as long as the conversion. */
+TB_API const char *
+tb_conversion_summary(const struct tb_conversion *conversion);
+
+/* NULL is accepted. */
+TB_API void tb_conversion_free(struct tb_conversion *conversion);
 
 #ifdef __cplusplus
 }

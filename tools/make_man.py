@@ -4,7 +4,7 @@
     tools/make_man.py --tracebake build/release/tracebake
     tools/make_man.py --tracebake ... --check    # fails when it would change
 
-Options are written down once, in the tables of src/cli; this only changes
+Options are written down once, in the tables of src/option and src/cli; this only changes
 their form. No date and no version stand in the page, so that the same help
 gives the same bytes.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tracebake.1"
 
-HEAD = r'''.\" Made by tools/make_man.py from --help: change the options in src/cli.
+HEAD = r'''.\" Made by tools/make_man.py from --help: change the options in src/option, src/cli.
 .TH TRACEBAKE 1
 .SH NAME
 tracebake \- recorded LLM agent traces to mooncake JSONL, for load testers

@@ -5,62 +5,19 @@
 #include <string.h>
 
 #include "command.h"
-#include "convert_options.h"
+#include "convert_request.h"
 #include "fetch.h"
 #include "memory.h"
 #include "message.h"
 #include "model_choice.h"
-#include "path_list.h"
 #include "progress.h"
 #include "stop_signal.h"
 #include "summary.h"
 
 enum {
-    COMMAND_MAX = 1 << 16, // bytes
-    SUMMARY_MAX = 1 << 26,
+    SUMMARY_MAX = 1 << 26, // bytes
     MESSAGES_SHOWN = 5
 };
-
-static tb_status check(const struct tb_convert_arguments *arguments,
-                       struct tb_error *error)
-{
-    size_t stdin_count =
-        arguments->files_from && strcmp(arguments->files_from, "-") == 0;
-    for (size_t i = 0; i < arguments->inputs.count; i++)
-        stdin_count += strcmp(arguments->inputs.items[i], "-") == 0;
-    if (stdin_count > 1)
-        return tb_fail(error, TB_ERR_USAGE,
-                       "standard input can be read only once");
-    if (arguments->inputs.count == 0 && !arguments->files_from)
-        return tb_fail(error, TB_ERR_USAGE,
-                       "no input given; name a trace, or - for standard input");
-    return TB_OK;
-}
-
-// How the run was asked for, so that a shell takes it again.
-static tb_status append_word(struct tb_buffer *text, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+=./:,@%";
-    TB_TRY(tb_buffer_append_byte(text, ' '));
-    if (*word && word[strspn(word, plain)] == '\0')
-        return tb_buffer_append(text, tb_span_of(word));
-    TB_TRY(tb_buffer_append_byte(text, '\''));
-    for (; *word; word++)
-        TB_TRY(*word == '\'' ? tb_buffer_append(text, TB_SPAN("'\\''"))
-                             : tb_buffer_append_byte(text, (uint8_t)*word));
-    return tb_buffer_append_byte(text, '\'');
-}
-
-static tb_status append_command(struct tb_buffer *text, const char *command,
-                                int argc, char *const *argv)
-{
-    TB_TRY(tb_buffer_printf(text, "tracebake %s", command));
-    for (int i = 0; i < argc; i++)
-        TB_TRY(append_word(text, argv[i]));
-    return tb_buffer_append_byte(text, 0);
-}
 
 static bool on_progress(void *context, const struct tb_convert_progress *state)
 {
@@ -185,54 +142,26 @@ static int convert(const struct tb_convert_arguments *arguments,
     return result;
 }
 
-static int run_parsed(const struct tb_option_table *table,
-                      struct tb_convert_arguments *arguments,
-                      struct tb_convert_options *options)
+static int run(tb_dialect_id dialect, int argc, char *const *argv)
 {
+    const struct tb_option_table *table = tb_convert_option_table(dialect);
+    struct tb_convert_request request;
     struct tb_error error = {0};
-    struct tb_arena arena = {0};
-    tb_status status = check(arguments, &error);
-    if (status == TB_OK)
-        status = tb_convert_arguments_apply(arguments, options, &error);
-    if (status == TB_OK && arguments->files_from)
-        status = tb_path_list_read(arguments->files_from, &arena,
-                                   &arguments->inputs, &error);
-    options->inputs = arguments->inputs.items;
-    options->input_count = arguments->inputs.count;
     int result;
-    if (status == TB_ERR_USAGE) {
+    tb_convert_request_init(&request, dialect);
+    request.options.version = TB_VERSION;
+    tb_status status = tb_convert_request_read(&request, argc, argv, &error);
+    if (request.arguments.is_help) {
+        result = tb_message_help(table);
+    } else if (status == TB_ERR_USAGE) {
         result = tb_message_usage(&error, table->command);
     } else if (status != TB_OK) {
         tb_message_error(&error);
         result = TB_EXIT_FAILED;
     } else {
-        result = convert(arguments, options);
+        result = convert(&request.arguments, &request.options);
     }
-    tb_arena_release(&arena);
-    return result;
-}
-
-static int run(tb_dialect_id dialect, int argc, char *const *argv)
-{
-    const struct tb_option_table *table = tb_convert_option_table(dialect);
-    struct tb_convert_arguments arguments = tb_convert_arguments_none();
-    struct tb_convert_options options = {.dialect = dialect,
-                                         .version = TB_VERSION};
-    struct tb_error error = {0};
-    struct tb_buffer command = TB_BUFFER(COMMAND_MAX);
-    // A command line that is too long for the meta file is left out there.
-    if (append_command(&command, table->command, argc, argv) == TB_OK)
-        options.command = (const char *)command.ptr;
-    int result;
-    tb_status status = tb_option_parse(table, argc, argv, &arguments, &error);
-    if (arguments.is_help)
-        result = tb_message_help(table);
-    else if (status != TB_OK)
-        result = tb_message_usage(&error, table->command);
-    else
-        result = run_parsed(table, &arguments, &options);
-    tb_text_list_release(&arguments.inputs);
-    tb_buffer_release(&command);
+    tb_convert_request_release(&request);
     return result;
 }
 

@@ -1,9 +1,7 @@
 /* tracebake.h over the layers below: tokenizers. */
-#include "tracebake.h"
-
 #include <string.h>
 
-#include "hub.h"
+#include "caller_options.h"
 #include "memory.h"
 #include "path.h"
 #include "tokenizer.h"
@@ -20,54 +18,21 @@ struct tb_codec {
 /* ---- loading ----------------------------------------------------------------
  */
 
-static bool on_fetch(void *context, const struct tb_hub_progress *state)
-{
-    const struct tb_load_options *options = context;
-    const struct tb_load_progress progress = {
-        .repo = state->repo,
-        .file = state->file,
-        .bytes_done = state->bytes_done,
-        .bytes_total = state->bytes_total,
-        .is_waiting = state->is_waiting,
-    };
-    return !options->on_progress ||
-           options->on_progress(options->context, &progress);
-}
-
-/* What a caller of an older version left out is zero. */
-static tb_status copy_options(const struct tb_load_options *from,
-                              struct tb_load_options *options,
-                              struct tb_error *error)
-{
-    *options = (struct tb_load_options){.size = sizeof(*options)};
-    if (!from)
-        return TB_OK;
-    if (from->size < offsetof(struct tb_load_options, context) ||
-        from->size > sizeof(*options))
-        return tb_fail(error, TB_ERR_USAGE,
-                       "tb_load_options of %zu bytes are of no version up to "
-                       "%s",
-                       from->size, tb_version());
-    memcpy(options, from, from->size);
-    return TB_OK;
-}
-
-static tb_status load(const char *name, struct tb_load_options *options,
+static tb_status load(const char *name, const struct tb_load_options *given,
                       struct tb_tokenizer **tokenizer, struct tb_error *error)
 {
     char path[TB_PATH_SIZE];
-    struct tb_hub_access access = {.on_progress = on_fetch, .context = options};
-    TB_TRY(tb_tokenizer_locate(name, options->may_fetch ? &access : NULL, path,
+    struct tb_load_options options = {0};
+    if (given)
+        TB_TRY(tb_caller_options_copy(
+            &options, sizeof(options),
+            offsetof(struct tb_load_options, context) + sizeof(void *), given,
+            error));
+    struct tb_fetch_watch watch = {options.on_progress, options.context};
+    struct tb_hub_access access = tb_fetch_watch_access(&watch);
+    TB_TRY(tb_tokenizer_locate(name, options.may_fetch ? &access : NULL, path,
                                sizeof(path), error));
     return tb_tokenizer_open(path, tokenizer, error);
-}
-
-// A failure whose detail nobody has filled in has its status's name.
-static tb_status complete(tb_status status, struct tb_error *error)
-{
-    if (status != TB_OK && error && error->status != status)
-        tb_fail(error, status, "%s", tb_status_name(status));
-    return status;
 }
 
 tb_status tb_tokenizer_load(const char *name,
@@ -75,16 +40,10 @@ tb_status tb_tokenizer_load(const char *name,
                             struct tb_tokenizer **tokenizer,
                             struct tb_error *error)
 {
-    struct tb_load_options all;
     struct tb_error detail = {.status = TB_OK};
     *tokenizer = NULL;
-    tb_status status = copy_options(options, &all, &detail);
-    if (status == TB_OK)
-        status = load(name, &all, tokenizer, &detail);
-    complete(status, &detail);
-    if (status != TB_OK && error)
-        *error = detail;
-    return status;
+    tb_status status = load(name, options, tokenizer, &detail);
+    return tb_caller_fail(error, status, &detail);
 }
 
 tb_status tb_tokenizer_load_json(const char *json, size_t len,
@@ -95,10 +54,7 @@ tb_status tb_tokenizer_load_json(const char *json, size_t len,
     *tokenizer = NULL;
     tb_status status = tb_tokenizer_from_json(
         (struct tb_span){(const uint8_t *)json, len}, tokenizer, &detail);
-    complete(status, &detail);
-    if (status != TB_OK && error)
-        *error = detail;
-    return status;
+    return tb_caller_fail(error, status, &detail);
 }
 
 /* ---- texts to ids and back --------------------------------------------------

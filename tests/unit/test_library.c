@@ -257,6 +257,111 @@ static void test_no_memory(void **state)
     }
 }
 
+/* ---- conversions
+ * ----------------------------------------------------------
+ */
+
+static bool count_calls(void *context,
+                        const struct tb_conversion_progress *progress)
+{
+    assert_non_null(progress->path);
+    return ++*(int *)context < 1000;
+}
+
+static bool refuse(void *context, const struct tb_conversion_progress *progress)
+{
+    (void)context;
+    (void)progress;
+    return false;
+}
+
+static tb_status convert(const char *const *arguments, size_t count,
+                         struct tb_conversion **conversion,
+                         struct tb_error *error)
+{
+    struct tb_conversion_options options = {.size = sizeof(options),
+                                            .command = "nat",
+                                            .arguments = arguments,
+                                            .argument_count = count};
+    return tb_conversion_run(&options, conversion, error);
+}
+
+static void test_conversion(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"--tokenizer", "builtin", "--dry-run",
+                                     TB_EXAMPLE};
+    struct tb_conversion *conversion;
+    struct tb_error error;
+    assert_int_equal(convert(arguments, 4, &conversion, &error), TB_OK);
+    const char *summary = tb_conversion_summary(conversion);
+    assert_int_equal(summary[0], '{');
+    assert_non_null(strstr(summary, "\"rows\": 3"));
+    assert_non_null(strstr(summary, "\"tokenizer\""));
+    tb_conversion_free(conversion);
+
+    int count = 0;
+    struct tb_conversion_options options = {.size = sizeof(options),
+                                            .command = "nat",
+                                            .arguments = arguments,
+                                            .argument_count = 4,
+                                            .on_progress = count_calls,
+                                            .context = &count};
+    assert_int_equal(tb_conversion_run(&options, &conversion, NULL), TB_OK);
+    assert_true(count > 0);
+    tb_conversion_free(conversion);
+    options.on_progress = refuse;
+    assert_int_equal(tb_conversion_run(&options, &conversion, &error),
+                     TB_ERR_INTERRUPTED);
+    assert_int_equal(error.status, TB_ERR_INTERRUPTED);
+    tb_conversion_free(conversion);
+    tb_conversion_free(NULL);
+}
+
+static void test_wrong_conversions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[4];
+        size_t count;
+        tb_status status;
+        const char *message;
+    } cases[] = {
+        {{"--tokenzier", "builtin"}, 2, TB_ERR_USAGE, "--tokenizer"},
+        {{"--help"}, 1, TB_ERR_USAGE, "program"},
+        {{NULL}, 0, TB_ERR_USAGE, "no input"},
+        {{"--tokenizer", "builtin", "--dry-run", "/no/such"},
+         4,
+         TB_ERR_NOT_FOUND,
+         ""},
+        {{"--tokenizer", "/no/such", "--dry-run", TB_EXAMPLE},
+         4,
+         TB_ERR_NOT_FOUND,
+         "/no/such"},
+    };
+    struct tb_conversion *conversion;
+    struct tb_error error;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(
+            convert(cases[i].words, cases[i].count, &conversion, &error),
+            cases[i].status);
+        assert_int_equal(error.status, cases[i].status);
+        assert_non_null(strstr(error.message, cases[i].message));
+        assert_non_null(tb_conversion_summary(conversion));
+        tb_conversion_free(conversion);
+    }
+    struct tb_conversion_options options = {.size = sizeof(options),
+                                            .command = "natt"};
+    assert_int_equal(tb_conversion_run(&options, &conversion, &error),
+                     TB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "'natt'"));
+    tb_conversion_free(conversion);
+    options.size = 4;
+    assert_int_equal(tb_conversion_run(&options, &conversion, &error),
+                     TB_ERR_USAGE);
+    tb_conversion_free(conversion);
+}
+
 static void *encode_often(void *context)
 {
     const struct tb_tokenizer *tokenizer = context;
@@ -304,6 +409,8 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_size_of_options),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_wrong_conversions),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
