@@ -73,6 +73,41 @@ static bool is_plain(const uint8_t *digits, size_t count, uint64_t id)
            id >= UINT64_C(10000000000000000000);
 }
 
+/* The digits at `*at`, modulo 2^64; `end` is behind the last byte that may be
+ * one. Up to eight at once where bytes are in that order: each step of a loop
+ * waits for the one before, and how many there are is not foreseen. */
+static uint64_t read_digits(const uint8_t **at, const uint8_t *end)
+{
+    uint64_t id = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (end - *at >= 8) {
+        uint64_t word;
+        memcpy(&word, *at, sizeof(word));
+        word ^= UINT64_C(0x3030303030303030);
+        // The highest bit of bytes that are no digit, right for the first.
+        uint64_t other = ((word + UINT64_C(0x7676767676767676)) | word) &
+                         UINT64_C(0x8080808080808080);
+        if (other & 0x80)
+            return 0;
+        unsigned bits = other ? (unsigned)__builtin_ctzll(other) - 7 : 64;
+        word <<= 64 - bits;
+        // Pairs of digits, then fours, then all eight.
+        word = word * 10 + (word >> 8);
+        id = ((word & UINT64_C(0x000000FF000000FF)) *
+                  UINT64_C(0x000F424000000064) +
+              (word >> 16 & UINT64_C(0x000000FF000000FF)) *
+                  UINT64_C(0x0000271000000001)) >>
+             32;
+        *at += bits / 8;
+        if (bits < 64)
+            return id;
+    }
+#endif
+    for (; *at < end && (uint8_t)(**at - '0') <= 9; ++*at)
+        id = id * 10 + (uint64_t)(**at - '0');
+    return id;
+}
+
 /* The common list, of plain digits with a comma and at most a few spaces
  * between: most of a file. False when anything else is in it. */
 static bool read_plain_ids(struct tb_mooncake_record *record,
@@ -84,9 +119,7 @@ static bool read_plain_ids(struct tb_mooncake_record *record,
         while (at < end && *at == ' ')
             at++;
         const uint8_t *first = at;
-        uint64_t id = 0;
-        for (; at < end && (uint8_t)(*at - '0') <= 9; at++)
-            id = id * 10 + (uint64_t)(*at - '0');
+        uint64_t id = read_digits(&at, end);
         if (!is_plain(first, (size_t)(at - first), id))
             return false;
         *out++ = id;

@@ -106,7 +106,10 @@ static tb_mooncake_reading read_whole_real(struct tb_span text,
         return TB_MOONCAKE_OUT_OF_RANGE;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    double real = strtod(copy, NULL);
+    char *end;
+    double real = strtod(copy, &end);
+    if (*end || end == copy)
+        return TB_MOONCAKE_NO_NUMBER;
     if (!isfinite(real))
         return TB_MOONCAKE_OUT_OF_RANGE;
     if (real != floor(real))

@@ -32,7 +32,7 @@ static tb_status grow(struct tb_tally *tally)
     return TB_OK;
 }
 
-tb_status tb_tally_add(struct tb_tally *tally, uint64_t value)
+static tb_status add(struct tb_tally *tally, uint64_t value, uint64_t count)
 {
     assert(!tally->is_sorted);
     if (tally->entry_count >= tally->slot_count / 2)
@@ -40,9 +40,24 @@ tb_status tb_tally_add(struct tb_tally *tally, uint64_t value)
     struct tb_tally_entry *entry = find(tally, value);
     tally->entry_count += entry->count == 0;
     entry->value = value;
-    entry->count++;
-    tally->count++;
-    tally->sum += (double)value;
+    entry->count += count;
+    tally->count += count;
+    tally->sum += (double)value * (double)count;
+    return TB_OK;
+}
+
+tb_status tb_tally_add(struct tb_tally *tally, uint64_t value)
+{
+    return add(tally, value, 1);
+}
+
+tb_status tb_tally_merge(struct tb_tally *tally, const struct tb_tally *other)
+{
+    assert(!other->is_sorted);
+    for (size_t i = 0; i < other->slot_count; i++)
+        if (other->entries[i].count)
+            TB_TRY(
+                add(tally, other->entries[i].value, other->entries[i].count));
     return TB_OK;
 }
 

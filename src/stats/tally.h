@@ -23,6 +23,10 @@ struct tb_tally {
 /* Not after a percentile was asked for. TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_tally_add(struct tb_tally *tally, uint64_t value);
 
+/* Adds all that came to `other`, which is not sorted yet. TB_ERR_MEMORY. */
+TB_NODISCARD tb_status tb_tally_merge(struct tb_tally *tally,
+                                      const struct tb_tally *other);
+
 /* The smallest value that at least `fraction` (0..1) of all values do not
  * exceed; 0 when empty. Sorts on first use. */
 uint64_t tb_tally_percentile(struct tb_tally *tally, double fraction);

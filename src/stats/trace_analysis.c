@@ -122,7 +122,6 @@ static tb_status add_to_groups(struct tb_trace_analysis *analysis,
                                const struct placed *placed)
 {
     uint32_t number;
-    TB_TRY(add_lengths(&analysis->all, placed));
     TB_TRY(add_lengths(&analysis->turns[turn_group(placed->turn)], placed));
     if (placed->agent != NO_AGENT)
         TB_TRY(add_lengths(&analysis->agent_groups[placed->agent - 1], placed));
@@ -360,8 +359,23 @@ tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,
     return TB_OK;
 }
 
+// Each row is in one group of turns.
+static tb_status merge_turns(struct tb_trace_analysis *analysis)
+{
+    struct tb_length_group *all = &analysis->all;
+    for (size_t i = 0; i < TB_ANALYSIS_TURN_GROUPS; i++) {
+        const struct tb_length_group *group = &analysis->turns[i];
+        all->row_count += group->row_count;
+        TB_TRY(tb_tally_merge(&all->prompt, &group->prompt));
+        TB_TRY(tb_tally_merge(&all->fresh, &group->fresh));
+        TB_TRY(tb_tally_merge(&all->output, &group->output));
+    }
+    return TB_OK;
+}
+
 tb_status tb_trace_analysis_finish(struct tb_trace_analysis *analysis)
 {
+    TB_TRY(merge_turns(analysis));
     for (uint32_t i = 0; i < analysis->sessions.count; i++)
         TB_TRY(tb_tally_add(&analysis->session_turns,
                             analysis->session_items[i].turn_count));

@@ -61,7 +61,7 @@ struct tb_trace_analysis {
     uint64_t idless_count; /* rows without ids */
     struct tb_sized_cache caches[TB_ANALYSIS_MAX_SIZES]; /* the first: 1 */
     size_t cache_count;
-    struct tb_length_group all;
+    struct tb_length_group all; /* filled by tb_trace_analysis_finish */
     struct tb_length_group turns[TB_ANALYSIS_TURN_GROUPS];
     struct tb_name_table agents, priorities, sessions;
     struct tb_length_group *agent_groups, *priority_groups; /* by number */

@@ -145,6 +145,44 @@ static void test_row(void **state)
     tb_arena_release(&arena);
 }
 
+/* Numbers of every length, at every distance from the end of the list. */
+static void test_long_ids(void **state)
+{
+    (void)state;
+    struct tb_mooncake_record record = {0};
+    struct tb_arena arena = {0};
+    for (uint64_t power = 1; power < UINT64_MAX / 10; power *= 10)
+        for (int more = -1; more <= 1; more++)
+            for (int spaces = 0; spaces < 9; spaces++) {
+                char line[100];
+                uint64_t id = power * 9 + (uint64_t)more;
+                (void)snprintf(line, sizeof(line),
+                               "{\"hash_ids\":[%" PRIu64 ",%" PRIu64 "%*s]}",
+                               id, id, spaces, "");
+                assert_int_equal(read_row(&record, line, &arena, NULL), TB_OK);
+                assert_int_equal(record.id_count, 2);
+                assert_true(record.ids[0] == id && record.ids[1] == id);
+                assert_int_equal(record.odd_item, TB_MOONCAKE_NO_ITEM);
+            }
+    assert_int_equal(read_row(&record,
+                              "{\"hash_ids\": [18446744073709551615, "
+                              "18446744073709551616, 99999999999999999999]}",
+                              &arena, NULL),
+                     TB_OK);
+    assert_true(record.ids[0] == UINT64_MAX);
+    assert_int_equal(record.bad_item, 1);
+    assert_int_equal(record.bad_reading, TB_MOONCAKE_OUT_OF_RANGE);
+    // Read on past what is no number; a strict check refuses the line.
+    assert_int_equal(
+        read_row(&record, "{\"hash_ids\": [1,2345678x,1]}", &arena, NULL),
+        TB_OK);
+    assert_int_equal(record.id_count, 3);
+    assert_int_equal(record.bad_item, 1);
+    assert_int_equal(record.bad_reading, TB_MOONCAKE_NO_NUMBER);
+    tb_mooncake_record_release(&record);
+    tb_arena_release(&arena);
+}
+
 static void test_odd_ids(void **state)
 {
     (void)state;
@@ -373,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_reals),
         cmocka_unit_test(test_row),
+        cmocka_unit_test(test_long_ids),
         cmocka_unit_test(test_odd_ids),
         cmocka_unit_test(test_bad_row),
         cmocka_unit_test(test_reader),
