@@ -26,7 +26,6 @@ target_link_libraries(tracebake_static PRIVATE ${needed})
 set_target_properties(tracebake_static PROPERTIES
   OUTPUT_NAME tracebake EXPORT_NAME static LINKER_LANGUAGE C)
 
-install(TARGETS tracebake)
 install(FILES include/tracebake.h TYPE INCLUDE)
 set(packages "${CMAKE_INSTALL_LIBDIR}/cmake/tracebake")
 foreach(kind shared static)

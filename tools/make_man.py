@@ -1,26 +1,20 @@
 #!/usr/bin/env python3
-"""Writes docs/tracebake.1, the man page, from what `--help` says.
+"""Writes docs/man/, the man pages, from what `--help` says.
 
     tools/make_man.py --tracebake build/release/tracebake
     tools/make_man.py --tracebake ... --check    # fails when it would change
 
-Options are written down once, in the tables of src/option and src/cli; this only changes
-their form. No date and no version stand in the page, so that the same help
-gives the same bytes.
+One page for the program and one for each command. No date and no version
+stand in a page, so that the same help gives the same bytes.
 """
 import argparse
-import re
-import subprocess
-import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "tracebake.1"
+import program_help
 
-HEAD = r'''.\" Made by tools/make_man.py from --help: change the options in src/option, src/cli.
-.TH TRACEBAKE 1
-.SH NAME
-tracebake \- recorded LLM agent traces to mooncake JSONL, for load testers
-.SH SYNOPSIS
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "man"
+PURPOSE = "recorded LLM agent traces to mooncake JSONL, for load testers"
+MADE = r'''.\" Made by tools/make_man.py from --help: change the options in src/option, src/cli.
 '''
 
 TAIL = r'''.SH EXIT STATUS
@@ -82,75 +76,61 @@ The formats of traces and rows: docs/FORMATS.md in the source.
 '''
 
 
-def help_of(tracebake, *command):
-    process = subprocess.run([tracebake, *command, "--help"], check=True,
-                             capture_output=True, text=True)
-    return process.stdout
-
-
-def commands_of(tracebake):
-    listed = help_of(tracebake).split("Commands:\n")[1].split("\n\n")[0]
-    return [line[2:].split("  ")[0].split() for line in listed.split("\n")]
-
-
 def escaped(text):
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq")
     return "\\&" + text if text.startswith(".") else text
 
 
-def split_help(text):
-    """The help's parts: usage, description, [(group, [option lines])]."""
-    head, *groups = re.split(r"\n\n(?=[A-Z][a-z ]*:\n)", text.rstrip("\n"))
-    usage, _, rest = groups[0].partition("\n\n")
-    purpose = head.split(" - ", 1)[1]
-    return (purpose, usage.split("\n", 1)[1].strip(), rest,
-            [group.split("\n", 1) for group in groups[1:]])
+def head(name, purpose):
+    return [rf'.TH {name.upper().replace("-", chr(92) + "-")} 1', ".SH NAME",
+            rf"{escaped(name)} \- {escaped(purpose)}", ".SH SYNOPSIS"]
 
 
-def option_lines(body):
-    """An option stands two columns in, its text eight."""
-    lines = []
-    for line in body.split("\n"):
-        if line.startswith("        "):
-            text = line.strip()
-            lines.append(".br" if text.startswith("Default: ") else None)
-            lines.append(escaped(text))
-        else:
-            name, _, argument = line.strip().rpartition(" ")
-            if not name or name.endswith(","):
-                name, argument = line.strip(), ""
-            lines += [".TP", rf"\fB{escaped(name)}\fR" +
-                      (rf" \fI{escaped(argument)}\fR" if argument else "")]
-    return [line for line in lines if line is not None]
+def page_name(command):
+    return "tracebake-" + command.name.replace(" ", "-")
 
 
-def command_section(text):
-    purpose, _, description, groups = split_help(text)
-    lines = [escaped(purpose[0].upper() + purpose[1:]) + "."]
-    for paragraph in description.split("\n\n"):
-        lines += [".PP", escaped(" ".join(paragraph.split()))]
-    for name, body in groups:
-        if name == "Examples:":
-            lines += [".PP", "Examples:", ".PP", ".nf", ".RS"]
-            lines += [escaped(line[2:]) for line in body.split("\n")]
-            lines += [".RE", ".fi"]
-        else:
-            lines += [f".SS {name.rstrip(':')}", *option_lines(body)]
+def synopsis(command):
+    words = " ".join(command.usage.split(" ")[:1 + len(command.name.split())])
+    return rf"\fB{escaped(words)}\fR{escaped(command.usage[len(words):])}"
+
+
+def option_lines(option):
+    names = ", ".join(rf"\fB{escaped(name)}\fR" for name in option.names)
+    argument = rf" \fI{escaped(option.argument)}\fR" if option.argument else ""
+    lines = [".TP", names + argument]
+    for text in option.text:
+        if text.startswith("Default: "):
+            lines.append(".br")
+        lines.append(escaped(text))
     return lines
 
 
-def man_page(tracebake):
-    commands = commands_of(tracebake)
-    helps = [help_of(tracebake, *command) for command in commands]
-    lines = []
-    for command, text in zip(commands, helps):
-        _, usage, _, _ = split_help(text)
-        words = " ".join(usage.split(" ")[:1 + len(command)])
-        lines += [rf"\fB{words}\fR{escaped(usage[len(words):])}", ".br"]
-    for command, text in zip(commands, helps):
-        lines.append(f".SH TRACEBAKE {' '.join(command).upper()}")
-        lines += command_section(text)
-    return HEAD + "\n".join(lines) + "\n" + TAIL
+def command_page(command):
+    lines = head(page_name(command), command.purpose) + [synopsis(command),
+                                                         ".SH DESCRIPTION"]
+    for number, paragraph in enumerate(command.description):
+        lines += ([".PP"] if number else []) + [escaped(paragraph)]
+    lines.append(".SH OPTIONS")
+    for name, options in command.groups:
+        lines += [f".SS {name}"] if len(command.groups) > 1 else []
+        for option in options:
+            lines += option_lines(option)
+    lines += [".SH EXAMPLES", ".nf", ".RS"]
+    lines += [escaped(line) for line in command.examples]
+    lines += [".RE", ".fi", ".SH SEE ALSO",
+              r"\fBtracebake\fR(1), for exit status and environment"]
+    return MADE + "\n".join(lines) + "\n"
+
+
+def program_page(commands):
+    lines = head("tracebake", PURPOSE) + [
+        r"\fBtracebake\fR \fICOMMAND\fR [\fIOPTION\fR...] [\fIFILE\fR...]",
+        ".SH COMMANDS"]
+    for command in commands:
+        lines += [".TP", rf"\fB{escaped(page_name(command))}\fR(1)",
+                  escaped(command.purpose)]
+    return MADE + "\n".join(lines) + "\n" + TAIL
 
 
 def main():
@@ -159,11 +139,11 @@ def main():
     parser.add_argument("--tracebake", required=True)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    page = man_page(options.tracebake)
-    if not options.check:
-        PAGE.write_text(page)
-    elif not PAGE.exists() or PAGE.read_text() != page:
-        sys.exit(f"{PAGE.name} is not what --help says: run tools/make_man.py")
+    commands = program_help.read_program(options.tracebake)
+    pages = {"tracebake.1": program_page(commands)}
+    for command in commands:
+        pages[page_name(command) + ".1"] = command_page(command)
+    program_help.write_or_check(pages, FOLDER, "make_man.py", options.check)
 
 
 if __name__ == "__main__":

@@ -140,6 +140,18 @@ def check_header(tree):
 def check_program(tree):
     program = tree.prefix / "bin" / "tracebake"
     must(run(program, "--version").startswith("tracebake 0."), "--version")
+    share = tree.prefix / "share"
+    for source, target in (
+            ("docs/man", "man/man1"),
+            ("completions/tracebake", "bash-completion/completions/tracebake"),
+            ("completions/_tracebake", "zsh/site-functions/_tracebake"),
+            ("completions/tracebake.fish",
+             "fish/vendor_completions.d/tracebake.fish")):
+        source, target = ROOT / source, share / target
+        names = [""] if source.is_file() else [
+            one.name for one in source.iterdir()]
+        must(all((source / name).read_bytes() == (target / name).read_bytes()
+                 for name in names), f"{target} is not {source}")
 
 
 def check(folder, options):
