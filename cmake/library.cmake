@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(parts base unicode json session trace template hub tokenizer block mooncake
-          stats report convert option library)
+          stats replay report convert option library)
 list(TRANSFORM parts REPLACE "^(.+)$" "$<TARGET_OBJECTS:tb_\\1>"
      OUTPUT_VARIABLE objects)
 set(needed PkgConfig::zlib PkgConfig::zstd PkgConfig::utf8proc

@@ -71,7 +71,7 @@ double tb_series_mean(const struct tb_series *series)
     return series->count ? (double)series->sum / (double)series->count : 0;
 }
 
-static void series_release(struct tb_series *series)
+void tb_series_release(struct tb_series *series)
 {
     tb_memory_free(series->values);
     *series = (struct tb_series){0};
@@ -232,7 +232,7 @@ bool tb_stats_has_loss(const struct tb_stats *stats)
 static void groups_release(struct tb_stats_group *groups, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        series_release(&groups[i].difference_permille);
+        tb_series_release(&groups[i].difference_permille);
     tb_memory_free(groups);
 }
 
@@ -243,10 +243,10 @@ void tb_stats_release(struct tb_stats *stats)
     tb_name_table_release(&stats->sessions);
     tb_name_table_release(&stats->agents);
     tb_name_table_release(&stats->priorities);
-    series_release(&stats->turns);
-    series_release(&stats->input);
-    series_release(&stats->output);
-    series_release(&stats->blocks);
-    series_release(&stats->difference_permille);
+    tb_series_release(&stats->turns);
+    tb_series_release(&stats->input);
+    tb_series_release(&stats->output);
+    tb_series_release(&stats->blocks);
+    tb_series_release(&stats->difference_permille);
     *stats = (struct tb_stats){0};
 }

@@ -37,6 +37,7 @@ TB_NODISCARD tb_status tb_series_add(struct tb_series *series, uint64_t value);
 /* Sorts on first use. `fraction` in 0..1, nearest rank; 0 when empty. */
 uint64_t tb_series_percentile(struct tb_series *series, double fraction);
 double tb_series_mean(const struct tb_series *series);
+void tb_series_release(struct tb_series *series);
 
 /* What a row holds. */
 typedef enum tb_rows {
