@@ -26,6 +26,8 @@ static const struct command {
      tb_command_analyze},
     {"validate", "check rows against the rules of who will replay them",
      tb_command_validate},
+    {"verify", "compare what a load tester sent with what was recorded",
+     tb_command_verify},
     {"tokenizer list", "list the tokenizers on this machine",
      tb_command_tokenizer_list},
     {"tokenizer pull", "fetch a tokenizer from the Hugging Face hub",

@@ -9,6 +9,7 @@ int tb_command_render(int argc, char *const *argv);
 int tb_command_tokenize(int argc, char *const *argv);
 int tb_command_analyze(int argc, char *const *argv);
 int tb_command_validate(int argc, char *const *argv);
+int tb_command_verify(int argc, char *const *argv);
 int tb_command_tokenizer_list(int argc, char *const *argv);
 int tb_command_tokenizer_pull(int argc, char *const *argv);
 int tb_command_tokenizer_show(int argc, char *const *argv);

@@ -35,7 +35,10 @@ struct tb_meta_reading {
     bool is_found;       /* there is one, and it could be read */
     bool has_prompt;     /* it says what a row holds: */
     bool is_delta;       /* ... what a turn adds, or the whole prompt */
+    bool is_messages;    /* it holds messages; has_prompt is false then */
     uint32_t block_size; /* 0: not said */
+    uint64_t row_count;  /* 0: not said */
+    char tokenizer[256]; /* its name, or "" */
 };
 
 /* Reads the meta file of the rows at `path`, if there is one: none, or one

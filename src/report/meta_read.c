@@ -1,63 +1,54 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "input.h"
-#include "json_reader.h"
 #include "meta.h"
 #include "path.h"
+#include "record_fields.h"
 
 #define META_MAX_LEN ((size_t)16 << 20)
 
 enum { BLOCK_SIZE_MAX = 1 << 20 };
 
-static tb_status read_rows(struct tb_json_reader *reader,
-                           struct tb_arena *arena,
-                           struct tb_meta_reading *reading)
+struct fields {
+    struct tb_span prompt, tokenizer;
+    uint64_t block_size, row_count;
+};
+
+static tb_status read_fields(struct tb_json_reader *reader,
+                             struct tb_arena *arena, struct fields *found)
 {
-    TB_TRY(tb_json_enter_object(reader));
-    for (;;) {
-        struct tb_span key, text;
-        TB_TRY(tb_json_next_key(reader, &key));
-        if (!key.ptr)
-            return TB_OK;
-        if (!tb_span_equal(key, TB_SPAN("prompt"))) {
-            TB_TRY(tb_json_skip(reader));
-            continue;
-        }
-        TB_TRY(tb_json_read_string(reader, arena, &text));
-        reading->is_delta = tb_span_equal(text, TB_SPAN("delta"));
-        reading->has_prompt =
-            reading->is_delta || tb_span_equal(text, TB_SPAN("whole"));
-    }
+    bool is_said;
+    const struct tb_field rows[] = {TB_FIELD_TEXT("prompt", &found->prompt)};
+    const struct tb_field tokenizer[] = {
+        TB_FIELD_TEXT("name", &found->tokenizer)};
+    const struct tb_field counts[] = {
+        TB_FIELD_COUNT("rows", &found->row_count, &is_said)};
+    const struct tb_field fields[] = {
+        TB_FIELD_OBJECT("rows", rows),
+        TB_FIELD_COUNT("block_size", &found->block_size, &is_said),
+        TB_FIELD_OBJECT("tokenizer", tokenizer),
+        TB_FIELD_OBJECT("counts", counts),
+    };
+    TB_TRY(tb_field_expect_object(reader));
+    return TB_FIELDS_READ(reader, arena, fields);
 }
 
-static tb_status read_block_size(struct tb_json_reader *reader,
-                                 struct tb_meta_reading *reading)
+static void take(const struct fields *found, struct tb_meta_reading *reading)
 {
-    struct tb_json_number number;
-    TB_TRY(tb_json_read_number(reader, &number));
-    if (number.is_integer && number.integer > 0 &&
-        number.integer <= BLOCK_SIZE_MAX)
-        reading->block_size = (uint32_t)number.integer;
-    return TB_OK;
-}
-
-static tb_status read_object(struct tb_json_reader *reader,
-                             struct tb_arena *arena,
-                             struct tb_meta_reading *reading)
-{
-    TB_TRY(tb_json_enter_object(reader));
-    for (;;) {
-        struct tb_span key;
-        TB_TRY(tb_json_next_key(reader, &key));
-        if (!key.ptr)
-            return TB_OK;
-        if (tb_span_equal(key, TB_SPAN("rows")))
-            TB_TRY(read_rows(reader, arena, reading));
-        else if (tb_span_equal(key, TB_SPAN("block_size")))
-            TB_TRY(read_block_size(reader, reading));
-        else
-            TB_TRY(tb_json_skip(reader));
-    }
+    reading->is_found = true;
+    reading->is_delta = tb_span_equal(found->prompt, TB_SPAN("delta"));
+    reading->is_messages = tb_span_equal(found->prompt, TB_SPAN("messages"));
+    reading->has_prompt =
+        reading->is_delta || tb_span_equal(found->prompt, TB_SPAN("whole"));
+    if (found->block_size <= BLOCK_SIZE_MAX)
+        reading->block_size = (uint32_t)found->block_size;
+    reading->row_count = found->row_count;
+    if (found->tokenizer.len > 0 &&
+        found->tokenizer.len < sizeof(reading->tokenizer))
+        (void)snprintf(reading->tokenizer, sizeof(reading->tokenizer), "%.*s",
+                       (int)found->tokenizer.len,
+                       (const char *)found->tokenizer.ptr);
 }
 
 tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading)
@@ -66,6 +57,7 @@ tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading)
     struct tb_buffer content = TB_BUFFER(META_MAX_LEN);
     struct tb_arena arena = {0};
     struct tb_json_reader reader;
+    struct fields found = {0};
     *reading = (struct tb_meta_reading){0};
     if (strcmp(path, "-") == 0 ||
         !tb_path_format(name, sizeof(name), "%s.meta.json", path) ||
@@ -74,11 +66,10 @@ tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading)
     tb_status status = tb_input_read_all(name, &content, NULL);
     if (status == TB_OK) {
         tb_json_reader_init_span(&reader, tb_buffer_span(&content), 0, 1);
-        status = read_object(&reader, &arena, reading);
-        reading->is_found = status == TB_OK;
+        status = read_fields(&reader, &arena, &found);
     }
-    if (status != TB_OK)
-        *reading = (struct tb_meta_reading){0};
+    if (status == TB_OK)
+        take(&found, reading);
     tb_arena_release(&arena);
     tb_buffer_release(&content);
     return status == TB_ERR_MEMORY ? status : TB_OK;
