@@ -20,6 +20,7 @@ complete -c tracebake -n '__tracebake_has 1' -a render -d 'turn messages and too
 complete -c tracebake -n '__tracebake_has 1' -a tokenize -d 'turn JSON strings into lists of token ids'
 complete -c tracebake -n '__tracebake_has 1' -a analyze -d 'lengths, sessions and prefix cache of rows'
 complete -c tracebake -n '__tracebake_has 1' -a validate -d 'check rows against the rules of who will replay them'
+complete -c tracebake -n '__tracebake_has 1' -a verify -d 'compare what a load tester sent with what was recorded'
 complete -c tracebake -n '__tracebake_has 1' -a tokenizer -d 'list and pull and show and clear'
 complete -c tracebake -n '__tracebake_has 2; and __tracebake_is tokenizer' -a list -d 'list the tokenizers on this machine'
 complete -c tracebake -n '__tracebake_has 2; and __tracebake_is tokenizer' -a pull -d 'fetch a tokenizer from the Hugging Face hub'
@@ -117,6 +118,14 @@ complete -c tracebake -n '__tracebake_is validate' -l block-size -x -d 'Tokens o
 complete -c tracebake -n '__tracebake_is validate' -l max-messages -x -d 'How many findings of one rule to show'
 complete -c tracebake -n '__tracebake_is validate' -l json -d 'One JSON object a file, on one line'
 complete -c tracebake -n '__tracebake_is validate' -s h -l help -d 'Show this page'
+
+complete -c tracebake -n '__tracebake_is verify' -F
+complete -c tracebake -n '__tracebake_is verify' -l calls -r -F -d 'The calls, as a converter wrote them with --calls beside the rows that were replayed'
+complete -c tracebake -n '__tracebake_is verify' -l rows -r -F -d 'The rows that were replayed'
+complete -c tracebake -n '__tracebake_is verify' -l tolerance -x -d 'How many tokens a prompt or an answer may differ by'
+complete -c tracebake -n '__tracebake_is verify' -l late -x -d 'How many milliseconds later or earlier than recorded a turn may follow the answer before, and a session begin after the first'
+complete -c tracebake -n '__tracebake_is verify' -l json -d 'One JSON object, on one line, with all figures and causes'
+complete -c tracebake -n '__tracebake_is verify' -s h -l help -d 'Show this page'
 
 complete -c tracebake -n '__tracebake_is tokenizer list' -l json -d 'One JSON object on one line instead of text'
 complete -c tracebake -n '__tracebake_is tokenizer list' -s h -l help -d 'Show this page'

@@ -66,9 +66,13 @@ class Counter:
 
 
 class ModelServer:
-    def __init__(self, folder, token_ms=1.0):
+    """With `output_max` it is one that ends answers early, whatever it is
+    asked for."""
+
+    def __init__(self, folder, token_ms=1.0, output_max=None):
         self.counter = Counter(folder)
         self.token_s = token_ms / 1000
+        self.output_max = output_max
         self.requests = []
         self.loop = asyncio.new_event_loop()
         self.is_up = threading.Event()
@@ -112,6 +116,7 @@ class ModelServer:
         ids = self.counter.encode(body)
         output = max(1, int(body.get("max_completion_tokens")
                             or body.get("max_tokens") or 1))
+        output = min(output, self.output_max or output)
         request = {
             "conversation": http.headers.get("X-Correlation-ID"),
             "arrival": arrival, "prompt_tokens": len(ids), "output": output,
@@ -120,11 +125,13 @@ class ModelServer:
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream"})
         await response.prepare(http)
-        await self.stream(response, arrival, output, len(ids))
+        await self.stream(response, request)
         request["end"] = time.monotonic()
         return response
 
-    async def stream(self, response, arrival, output, prompt):
+    async def stream(self, response, request):
+        arrival, output = request["arrival"], request["output"]
+        prompt = request["prompt_tokens"]
         for i in range(output):
             text = ANSWER if i == 0 else " " + ANSWER
             wait = arrival + (i + 1) * self.token_s - time.monotonic()
@@ -137,7 +144,8 @@ class ModelServer:
             {"index": 0, "delta": {}, "finish_reason": "length"}])
         await self.send(response, choices=[], usage={
             "prompt_tokens": prompt, "completion_tokens": output,
-            "total_tokens": prompt + output})
+            "total_tokens": prompt + output,
+            "prompt_tokens_details": {"cached_tokens": request["cached"]}})
         await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
 

@@ -15,6 +15,10 @@ shared   the share of prompt tokens that its prefix cache serves is the recorded
 gaps     no turn comes earlier than its recorded gap; how much later is told,
          and with --late MS no later than that (for a machine that is at rest)
 labels   agent type and priority of telemetry are in the request
+verify   says of each run that it was the recorded load, with the figures that
+         the server has
+
+Then runs are made as they should not be, and verify must say so, and why.
 """
 import argparse
 import json
@@ -25,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import typing
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import harness
@@ -36,6 +41,7 @@ COMMIT = "0" * 40
 EARLY_MS = 5.0
 SHARE_CLOSE = 0.001
 REPLAY_TIMEOUT = 300  # seconds
+REFUSED_AT_ONCE = 2  # they need not be in time
 
 
 class Trace(typing.NamedTuple):
@@ -55,6 +61,26 @@ TRACES = [
     Trace("nat", "1.9.0_nested_2req.json.gz", is_shared=False),
     Trace("nat", "1.9.0_nested_2req.json.gz", ("--rows", "messages")),
     Trace("telemetry", "tel8.jsonl.gz", ("--speedup", "20")),
+]
+
+
+class Refused(typing.NamedTuple):
+    """A run that is not the recorded load."""
+    cause: str  # that verify must see
+    options: tuple = ()  # of the conversion
+    without: str = ""  # an option that the command is then without
+    output_max: int | None = None  # of the server's answers, tokens
+
+
+REFUSED_TRACE = TRACES[0]
+REFUSED = [
+    Refused("block-size", without="--isl-block-size"),
+    Refused("whole-rows", ("--rows", "whole")),
+    Refused("few-requests", ("--timestamps", "none"),
+            without="--num-conversations"),
+    # The endpoint that is called is set to chat below.
+    Refused("template", ("--endpoint", "completions")),
+    Refused("output", output_max=20),
 ]
 
 
@@ -83,18 +109,72 @@ def convert(options, trace, folder):
     return replay, [line for line in lines if "row" in line]
 
 
-def replay(command, url, folder):
+def replay(command, url, folder, without=""):
+    """Runs the command; returns aiperf's process."""
     words = shlex.split(command.replace("\\\n", " "))
     words[words.index("MODEL")] = "model"
     words[words.index("URL")] = url
+    words[words.index("--endpoint-type") + 1] = "chat"
     words[0] = str(Path(sys.executable).with_name("aiperf"))
+    if without:
+        at = words.index(without)
+        del words[at:at + 2]
     words += ["--ui", "none", "--artifact-dir", str(folder / "artifacts"),
               "--no-gpu-telemetry", "--no-server-metrics"]
-    process = subprocess.run(words, capture_output=True, cwd=folder,
-                             timeout=REPLAY_TIMEOUT)
+    return subprocess.run(words, capture_output=True, cwd=folder,
+                          timeout=REPLAY_TIMEOUT)
+
+
+def replay_well(command, url, folder):
+    process = replay(command, url, folder)
     if process.returncode != 0:
         raise harness.Failure(harness.describe(process)
                               + process.stdout.decode()[-3000:])
+
+
+def verify(options, folder):
+    """The exit status of verify, and what it says."""
+    process = harness.run(options.tracebake, [
+        "verify", folder / "artifacts", "--calls", folder / "calls.jsonl",
+        "--rows", folder / "rows.jsonl", "--json"], check=False)
+    if process.returncode not in (0, 1) or not process.stdout:
+        raise harness.Failure(harness.describe(process))
+    return process.returncode, json.loads(process.stdout)
+
+
+def check_verified(options, folder, requests):
+    status, told = verify(options, folder)
+    if status != 0 or not told["equal"] or told["causes"]:
+        yield f"verify ends with {status} and says {json.dumps(told)}"
+    prompt, output = told["prompt_tokens"], told["output_tokens"]
+    for name, figure, key in (("prompts", prompt["replayed"], "prompt_tokens"),
+                              ("answers", output["replayed"], "output")):
+        counts = sorted(request[key] for request in requests)
+        if (figure["count"], figure["max"]) != (len(counts), counts[-1]):
+            yield f"verify says of {name} {figure}, the server has {counts}"
+    cached = sum(request["cached"] for request in requests)
+    if told["cached"]["calls"] and told["cached"]["replayed_tokens"] != cached:
+        yield f"verify says of the cache {told['cached']}, not {cached}"
+
+
+def check_refused(options, refused, home):
+    folder = home / refused.cause
+    folder.mkdir()
+    trace = REFUSED_TRACE._replace(
+        options=REFUSED_TRACE.options + refused.options)
+    command, _ = convert(options, trace, folder)
+    with ModelServer(options.tokenizers / TOKENIZER,
+                     output_max=refused.output_max) as server:
+        replay(command, server.url, folder, refused.without)
+    status, told = verify(options, folder)
+    causes = [one["cause"] for one in told["causes"]
+              if one["cause"] != "no-requests"]  # which is why there are none
+    print(f"  {refused.cause}: exit status {status}, {told['requests']} "
+          f"requests, causes {causes}")
+    if status != 1 or causes != [refused.cause]:
+        print(f"DIFFERENT: {refused.cause}: {json.dumps(told)}")
+        return False
+    return True
 
 
 def by_conversation(requests):
@@ -203,10 +283,15 @@ def job():
             folder.mkdir()
             command, calls = convert(options, trace, folder)
             with ModelServer(options.tokenizers / TOKENIZER) as server:
-                replay(command, server.url, folder)
-                for problem in check(options, trace, server.requests, calls):
+                replay_well(command, server.url, folder)
+                for problem in (
+                        *check(options, trace, server.requests, calls),
+                        *check_verified(options, folder, server.requests)):
                     print(f"DIFFERENT: {trace}: {problem}")
                     good = False
+        with ThreadPoolExecutor(REFUSED_AT_ONCE) as pool:
+            good &= all(list(pool.map(
+                lambda one: check_refused(options, one, Path(home)), REFUSED)))
     return good
 
 
