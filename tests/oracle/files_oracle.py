@@ -419,6 +419,9 @@ class Effort(ids_oracle.Effort):
         if is_brief:
             self.prose_characters = 100_000
             self.code_point_step = 97
+        if options.prose:
+            self.folder = options.prose
+            self.prose_characters = options.megabytes * 1e6
 
 
 def job():
@@ -436,6 +439,10 @@ def job():
                              "asks for all other texts")
     parser.add_argument("--quick", action="store_true",
                         help="a part of the texts, for slow builds")
+    parser.add_argument("--prose", metavar="FOLDER", type=Path,
+                        help="for a long run: take prose from this folder")
+    parser.add_argument("--megabytes", type=float, default=20,
+                        help="how much of it for each case (default: 20)")
     options = parser.parse_args()
     bad, count, texts, ids = [], 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:

@@ -38,6 +38,7 @@ class Effort:
         self.code_point_step = 29 if quick else 1
         self.alone_step = 997 if quick else 97
         self.long_length = 5_000 if quick else 100_000
+        self.folder = None  # of more texts, all of which are taken
 
 
 def prose(rng, effort, _):
@@ -49,7 +50,7 @@ def prose(rng, effort, _):
     yield from cut(rng, text)
     yield from cut(rng, text.encode().decode("unicode_escape", "replace"))
     left = effort.prose_characters
-    paths = found_texts()
+    paths = texts_in(effort.folder) if effort.folder else found_texts()
     rng.shuffle(paths)
     for path in paths:
         text = read_text(path)[:200_000]
@@ -68,6 +69,13 @@ def found_texts():
         paths += sorted(Path("/usr/share", folder).glob(pattern))[:800]
     paths += sorted(harness.DATA.glob("*.gz"))
     return [path for path in paths if path.is_file()]
+
+
+def texts_in(folder):
+    """All files below a folder that look like text by their names."""
+    ends = {".py", ".md", ".txt", ".rst", ".json", ".js", ".c", ".h", ".html"}
+    return sorted(path for path in Path(folder).rglob("*")
+                  if path.suffix in ends and path.is_file())
 
 
 def read_text(path):
