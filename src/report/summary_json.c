@@ -149,7 +149,9 @@ static void put_run(struct tb_json_form *form, const struct tb_stats *stats)
     tb_json_form_number(form, "inputs", stats->input_count);
     tb_json_form_number(form, "bytes", stats->bytes_read);
     tb_json_form_number(form, "records", stats->record_count);
-    tb_json_form_number(form, "encoded_tokens", stats->token_count);
+    tb_json_form_number(form, "prompt_tokens", stats->token_count);
+    tb_json_form_number(form, "encoded_tokens",
+                        stats->token_count - stats->reused_token_count);
     tb_json_form_number(form, "reused_tokens", stats->reused_token_count);
     tb_json_form_real(form, "seconds", stats->seconds);
     tb_json_form_text(form, "output", tb_span_of(stats->output_path));

@@ -290,6 +290,21 @@ static void put_settings(struct tb_page *page, const struct tb_stats *stats)
         tb_page_entry(page, "block size", "%u tokens", stats->block_size);
 }
 
+/* What it took: most prompts repeat an earlier one. How much of that is noticed
+ * depends on which worker got which prompt. */
+static void put_work(struct tb_page *page, const struct tb_stats *stats)
+{
+    uint64_t reused = stats->reused_token_count;
+    if (stats->token_count == 0)
+        return;
+    tb_page_entry(page, "work",
+                  "%s prompt tokens: %s encoded, %.1f %% taken over from "
+                  "earlier prompts",
+                  tb_grouped(stats->token_count).text,
+                  tb_grouped(stats->token_count - reused).text,
+                  100 * (double)reused / (double)stats->token_count);
+}
+
 static void put_replay_note(struct tb_page *page, const struct tb_stats *stats)
 {
     if (stats->branch_count > 0)
@@ -405,6 +420,7 @@ tb_status tb_summary_text(struct tb_stats *stats, struct tb_buffer *buffer)
     put_losses(&page, stats);
     put_settings(&page, stats);
     put_replay_note(&page, stats);
+    put_work(&page, stats);
     put_command(&page, stats);
     return page.status;
 }
