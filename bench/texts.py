@@ -8,9 +8,9 @@ import gettext
 import glob
 import gzip
 import hashlib
-import os
 import random
 import re
+import sys
 import sysconfig
 
 PIECE_MIN_LEN = 400  # characters; shorter files are left out
@@ -133,6 +133,9 @@ def sample(kind, size):
 
 
 if __name__ == "__main__":
-    made = Texts()
-    for name, pieces in made.pieces.items():
-        print(name, len(pieces), sum(map(len, pieces)), os.linesep, end="")
+    if len(sys.argv) == 1:
+        print(Texts().fingerprint)
+    else:
+        kind, size, path = sys.argv[1:]
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(sample(kind, int(size)))

@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import random
+import sys
 import uuid
 
 from texts import Texts
@@ -285,10 +286,10 @@ def recipe():
     return digest.hexdigest()[:12]
 
 
-def get(folder, name, size, **options):
+def get(folder, name, size, suffix="", **options):
     """The path of a trace in `folder`, and its figures; made when it is not
     there."""
-    stem = f"{name}-{size >> 20}MB-{recipe()}"
+    stem = f"{name}-{size >> 20}MB-{recipe()}{suffix}"
     path = os.path.join(folder, stem)
     if not os.path.exists(path + ".figures"):
         os.makedirs(folder, exist_ok=True)
@@ -297,3 +298,10 @@ def get(folder, name, size, **options):
             json.dump(figures, file)
     with open(path + ".figures", encoding="ascii") as file:
         return path, json.load(file)
+
+
+if __name__ == "__main__":
+    # In a process of its own: what a parent holds counts as its children's
+    # peak memory.
+    folder, name, size, suffix = sys.argv[1:]
+    print(json.dumps(get(folder, name, int(size), suffix)))

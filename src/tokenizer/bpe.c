@@ -1,5 +1,6 @@
 #include "bpe.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
@@ -20,6 +21,8 @@ struct tb_bpe_symbol {
     uint32_t at;         /* first byte in the word */
     uint32_t len;        /* bytes */
     uint32_t prev, next; /* NO_SYMBOL at the ends */
+    uint32_t rank;       /* of the pair with the next symbol (long words) */
+    tb_token merged;     /* what that pair becomes */
 };
 
 /* What two neighbours become, as it was found out last. Direct-mapped: words
@@ -29,12 +32,6 @@ struct tb_bpe_pair {
     tb_token left, right; /* TB_NO_TOKEN: empty */
     uint32_t rank;        /* NO_RANK: nothing */
     tb_token merged;
-};
-
-/* A pair that could merge, in a heap ordered by (rank, symbol). */
-struct tb_bpe_candidate {
-    uint64_t order; /* rank << 32 | left symbol */
-    tb_token left, right, merged;
 };
 
 /* ---- pairs -------------------------------------------------------------- */
@@ -233,7 +230,8 @@ static tb_status make_symbols(const struct tb_bpe *bpe,
                               struct tb_bpe_work *work, struct tb_span word,
                               struct symbol_list *list)
 {
-    if (word.len >= UINT32_MAX)
+    // Places of pairs, of which there may be three to a symbol, are numbered.
+    if (word.len >= UINT32_MAX / 4)
         return TB_ERR_LIMIT;
     // Falling back to bytes, a character may become all of its affixes'.
     size_t most = 1 + bpe->inner_prefix.len + bpe->last_suffix.len;
@@ -350,113 +348,178 @@ static tb_status encode_short(const struct tb_bpe *bpe,
     return tb_tokens_append(tokens, word.ids, word.count);
 }
 
-/* ---- long words: a heap of pairs ------------------------------------------
+/* ---- long words: pairs by rank --------------------------------------------
  */
 
-struct heap {
-    struct tb_bpe_candidate *items;
-    size_t count;
+/* Where a pair begins that had a rank when it was put into that rank's list. */
+struct tb_bpe_place {
+    uint32_t symbol;
+    uint32_t next; /* in the list, index + 1; 0: the last */
 };
 
-static void sift_down(struct heap *heap, size_t at)
+/* The places of a rank, index + 1; 0: none. */
+struct tb_bpe_bucket {
+    uint32_t first, last;
+    bool is_unsorted; /* they do not stand from left to right */
+};
+
+static tb_status reserve_ranks(struct tb_bpe_work *work, uint32_t rank)
 {
-    struct tb_bpe_candidate moved = heap->items[at];
+    size_t before = work->bucket_capacity;
+    struct tb_bpe_bucket *grown =
+        tb_array_grow(work->buckets, &work->bucket_capacity, (size_t)rank + 1,
+                      sizeof(*grown));
+    if (!grown)
+        return TB_ERR_MEMORY;
+    work->buckets = grown;
+    memset(grown + before, 0,
+           (work->bucket_capacity - before) * sizeof(*grown));
+    return TB_OK;
+}
+
+static void push_rank(struct tb_bpe_work *work, uint32_t rank)
+{
+    size_t at = work->rank_count++;
+    for (; at > 0 && work->ranks[(at - 1) / 2] > rank; at = (at - 1) / 2)
+        work->ranks[at] = work->ranks[(at - 1) / 2];
+    work->ranks[at] = rank;
+}
+
+static void pop_rank(struct tb_bpe_work *work)
+{
+    uint32_t moved = work->ranks[--work->rank_count];
+    size_t at = 0;
     for (;;) {
         size_t child = at * 2 + 1;
-        if (child >= heap->count)
+        if (child >= work->rank_count)
             break;
-        if (child + 1 < heap->count &&
-            heap->items[child + 1].order < heap->items[child].order)
-            child++;
-        if (heap->items[child].order >= moved.order)
+        child += child + 1 < work->rank_count &&
+                 work->ranks[child + 1] < work->ranks[child];
+        if (work->ranks[child] >= moved)
             break;
-        heap->items[at] = heap->items[child];
+        work->ranks[at] = work->ranks[child];
         at = child;
     }
-    heap->items[at] = moved;
+    work->ranks[at] = moved;
 }
 
-static void sift_up(struct heap *heap, size_t at)
+// Room for so many places, each of which may be of another rank.
+static tb_status reserve_places(struct tb_bpe_work *work, size_t count)
 {
-    struct tb_bpe_candidate moved = heap->items[at];
-    while (at > 0) {
-        size_t parent = (at - 1) / 2;
-        if (heap->items[parent].order <= moved.order)
-            break;
-        heap->items[at] = heap->items[parent];
-        at = parent;
-    }
-    heap->items[at] = moved;
-}
-
-// Puts the pair that begins at symbol `left` behind the heap's items.
-static bool push_pair(const struct tb_bpe *bpe, struct tb_span word,
-                      const struct symbol_list *list, uint32_t left,
-                      struct heap *heap)
-{
-    const struct tb_bpe_symbol *symbol = &list->symbols[left];
-    if (symbol->next == NO_SYMBOL)
-        return false;
-    const struct tb_bpe_symbol *right = &list->symbols[symbol->next];
-    struct tb_span both = {word.ptr + symbol->at, symbol->len + right->len};
-    tb_token merged;
-    uint32_t rank = find_merge(bpe, both, symbol->id, right->id, &merged);
-    if (rank == NO_RANK)
-        return false;
-    heap->items[heap->count++] = (struct tb_bpe_candidate){
-        (uint64_t)rank << 32 | left, symbol->id, right->id, merged};
-    return true;
-}
-
-static void merge_long(const struct tb_bpe *bpe, struct tb_span word,
-                       struct symbol_list *list, struct heap *heap)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        push_pair(bpe, word, list, i, heap);
-    for (size_t i = heap->count / 2; i-- > 0;)
-        sift_down(heap, i);
-    while (heap->count > 0) {
-        struct tb_bpe_candidate best = heap->items[0];
-        heap->items[0] = heap->items[--heap->count];
-        if (heap->count)
-            sift_down(heap, 0);
-        uint32_t left = (uint32_t)best.order;
-        struct tb_bpe_symbol *symbol = &list->symbols[left];
-        // What the pair was made of may have merged otherwise meanwhile.
-        if (symbol->id != best.left || symbol->next == NO_SYMBOL ||
-            list->symbols[symbol->next].id != best.right)
-            continue;
-        join(list, left, best.merged);
-        if (symbol->prev != NO_SYMBOL &&
-            push_pair(bpe, word, list, symbol->prev, heap))
-            sift_up(heap, heap->count - 1);
-        if (push_pair(bpe, word, list, left, heap))
-            sift_up(heap, heap->count - 1);
-    }
-}
-
-static tb_status merge_by_heap(const struct tb_bpe *bpe,
-                               struct tb_bpe_work *work, struct tb_span word,
-                               struct symbol_list *list)
-{
-    // One pop makes room for at most two pushes, and there are fewer than
-    // `count` merges: never more than three times the symbols.
-    size_t most = (size_t)list->count * 3;
-    struct tb_bpe_candidate *items =
-        tb_array_grow(work->heap, &work->heap_capacity, most, sizeof(*items));
-    if (!items)
+    struct tb_bpe_place *places = tb_array_grow(
+        work->places, &work->place_capacity, count, sizeof(*places));
+    if (!places)
         return TB_ERR_MEMORY;
-    work->heap = items;
-    struct heap heap = {items, 0};
-    merge_long(bpe, word, list, &heap);
+    work->places = places;
+    uint32_t *ranks =
+        tb_array_grow(work->ranks, &work->rank_capacity, count, sizeof(*ranks));
+    if (!ranks)
+        return TB_ERR_MEMORY;
+    work->ranks = ranks;
     return TB_OK;
+}
+
+/* Finds out what symbol `at` and the next become, and puts it into the list of
+ * that rank. */
+static tb_status add_place(const struct tb_bpe *bpe, struct tb_bpe_work *work,
+                           struct tb_span word, uint32_t at)
+{
+    struct tb_bpe_symbol *symbol = &work->symbols[at];
+    symbol->rank = NO_RANK;
+    if (symbol->next == NO_SYMBOL)
+        return TB_OK;
+    const struct tb_bpe_symbol *right = &work->symbols[symbol->next];
+    struct tb_span both = {word.ptr + symbol->at, symbol->len + right->len};
+    const struct tb_bpe_pair *pair =
+        recall_merge(bpe, work, both, symbol->id, right->id);
+    if (pair->rank == NO_RANK)
+        return TB_OK;
+    symbol->rank = pair->rank;
+    symbol->merged = pair->merged;
+    if (pair->rank >= work->bucket_capacity)
+        TB_TRY(reserve_ranks(work, pair->rank));
+    TB_TRY(reserve_places(work, work->place_count + 1));
+    uint32_t place = (uint32_t)++work->place_count;
+    work->places[place - 1] = (struct tb_bpe_place){at, 0};
+    struct tb_bpe_bucket *bucket = &work->buckets[pair->rank];
+    if (bucket->first == 0) {
+        *bucket = (struct tb_bpe_bucket){.first = place};
+        push_rank(work, pair->rank);
+    } else {
+        struct tb_bpe_place *last = &work->places[bucket->last - 1];
+        bucket->is_unsorted |= last->symbol > at;
+        last->next = place;
+    }
+    bucket->last = place;
+    return TB_OK;
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+// Puts the places of a list from left to right.
+static tb_status sort_places(struct tb_bpe_work *work,
+                             struct tb_bpe_bucket *bucket)
+{
+    uint32_t *order = tb_array_grow(work->order, &work->order_capacity,
+                                    work->place_count, sizeof(*order));
+    if (!order)
+        return TB_ERR_MEMORY;
+    work->order = order;
+    size_t count = 0;
+    for (uint32_t at = bucket->first; at; at = work->places[at - 1].next)
+        order[count++] = work->places[at - 1].symbol;
+    qsort(order, count, sizeof(*order), compare_symbols);
+    count = 0;
+    for (uint32_t at = bucket->first; at; at = work->places[at - 1].next)
+        work->places[at - 1].symbol = order[count++];
+    bucket->is_unsorted = false;
+    return TB_OK;
+}
+
+// The leftmost pair of a rank becomes one, unless it is no longer there.
+static tb_status merge_first(const struct tb_bpe *bpe, struct tb_bpe_work *work,
+                             struct tb_span word, struct symbol_list *list,
+                             uint32_t rank)
+{
+    struct tb_bpe_bucket *bucket = &work->buckets[rank];
+    if (bucket->is_unsorted)
+        TB_TRY(sort_places(work, bucket));
+    struct tb_bpe_place place = work->places[bucket->first - 1];
+    bucket->first = place.next;
+    if (bucket->first == 0)
+        pop_rank(work);
+    struct tb_bpe_symbol *symbol = &list->symbols[place.symbol];
+    if (symbol->id == TB_NO_TOKEN || symbol->rank != rank)
+        return TB_OK;
+    join(list, place.symbol, symbol->merged);
+    if (symbol->prev != NO_SYMBOL)
+        TB_TRY(add_place(bpe, work, word, symbol->prev));
+    return add_place(bpe, work, word, place.symbol);
+}
+
+static tb_status merge_long(const struct tb_bpe *bpe, struct tb_bpe_work *work,
+                            struct tb_span word, struct symbol_list *list)
+{
+    work->place_count = work->rank_count = 0;
+    tb_status status = TB_OK;
+    for (uint32_t i = 0; i < list->count && status == TB_OK; i++)
+        status = add_place(bpe, work, word, i);
+    while (work->rank_count > 0 && status == TB_OK)
+        status = merge_first(bpe, work, word, list, work->ranks[0]);
+    for (size_t i = 0; i < work->rank_count; i++) // after a failure
+        work->buckets[work->ranks[i]].first = 0;
+    return status;
 }
 
 static tb_status encode_long(const struct tb_bpe *bpe, struct tb_bpe_work *work,
                              struct tb_span word, struct symbol_list *list,
                              struct tb_tokens *tokens)
 {
-    TB_TRY(merge_by_heap(bpe, work, word, list));
+    TB_TRY(merge_long(bpe, work, word, list));
     for (uint32_t i = 0; i != NO_SYMBOL; i = list->symbols[i].next)
         TB_TRY(tb_tokens_append(tokens, &list->symbols[i].id, 1));
     return TB_OK;
@@ -493,7 +556,10 @@ tb_status tb_bpe_encode(const struct tb_bpe *bpe, struct tb_bpe_work *work,
 void tb_bpe_work_release(struct tb_bpe_work *work)
 {
     tb_memory_free(work->symbols);
-    tb_memory_free(work->heap);
+    tb_memory_free(work->places);
+    tb_memory_free(work->order);
+    tb_memory_free(work->ranks);
+    tb_memory_free(work->buckets);
     tb_memory_free(work->pairs);
     *work = (struct tb_bpe_work){0};
 }

@@ -50,9 +50,15 @@ TB_NODISCARD tb_status tb_bpe_add_merges(struct tb_bpe *bpe,
 /* Room to work in, one per thread. Zero-initialised is empty and ready. */
 struct tb_bpe_work {
     struct tb_bpe_symbol *symbols;
-    struct tb_bpe_candidate *heap;
+    size_t symbols_capacity;
     struct tb_bpe_pair *pairs; /* of one tb_bpe alone */
-    size_t symbols_capacity, heap_capacity;
+    /* Pairs of a long word, in a list for each rank. */
+    struct tb_bpe_bucket *buckets; /* by rank; empty between words */
+    struct tb_bpe_place *places;   /* what lists are made of */
+    uint32_t *ranks;               /* that have a list: a heap, lowest first */
+    uint32_t *order;               /* of one list, from left to right */
+    size_t bucket_capacity, place_capacity, rank_capacity, order_capacity;
+    size_t place_count, rank_count;
 };
 
 /* Appends the ids of `word` (not empty, valid UTF-8 unless byte level).

@@ -1,0 +1,81 @@
+"""One measurement of somebody else's program, in a process of its own:
+
+    peer.py orjson FILE            parse all of it, read before the clock starts
+    peer.py simdjson FILE
+    peer.py hf TOKENIZER FILE      encode it as one text, on one thread
+    peer.py gigatoken TOKENIZER FILE
+    peer.py fastokens TOKENIZER FILE
+    peer.py toktok ENCODING FILE
+
+Prints {"seconds", "cpu"} and for encoders {"ids", "hash"} of the ids as 32-bit
+integers. Caches are empty: the first text is the one that is measured.
+"""
+import hashlib
+import json
+import os
+import sys
+import time
+
+os.environ["RAYON_NUM_THREADS"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+def timed(function, *arguments):
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = function(*arguments)
+    return result, {"seconds": time.perf_counter() - wall,
+                    "cpu": time.process_time() - cpu}
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def parse(name, path):
+    data = read(path)
+    if name == "orjson":
+        import orjson
+        if not path.endswith("l"):
+            return timed(orjson.loads, data)[1]
+        return timed(lambda: [orjson.loads(line) for line in data.splitlines()])[1]
+    import simdjson
+    return timed(simdjson.Parser().parse, data)[1]
+
+
+def encoder(name, tokenizer, data):
+    """A function without arguments that gives the ids."""
+    text = data.decode()
+    if name == "toktok":
+        import toktok
+        encoding = toktok._encoding(tokenizer)
+        return lambda: encoding.encode_to_numpy(text)
+    if name == "gigatoken":
+        import gigatoken
+        made = gigatoken.Tokenizer(tokenizer)
+        return lambda: made.encode(data)
+    if name == "fastokens":
+        import fastokens
+        made = fastokens.Tokenizer.from_file(tokenizer)
+        return lambda: made.encode(text, add_special_tokens=False)
+    import tokenizers
+    made = tokenizers.Tokenizer.from_file(tokenizer)
+    return lambda: made.encode(text, add_special_tokens=False).ids
+
+
+def encode(name, tokenizer, path):
+    import numpy
+    ids, times = timed(encoder(name, tokenizer, read(path)))
+    array = numpy.asarray(getattr(ids, "ids", ids), dtype="<u4")
+    return {**times, "ids": len(array),
+            "hash": hashlib.sha256(array.tobytes()).hexdigest()[:16]}
+
+
+def main(name, *arguments):
+    measure = parse if name in ("orjson", "simdjson") else encode
+    print(json.dumps(measure(name, *arguments)), flush=True)
+    os._exit(0)  # taking the result apart is not measured
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
