@@ -8,7 +8,7 @@
 enum {
     SET_COUNT = 512,
     WAY_COUNT = 4,            /* places for keys that begin alike */
-    GENERATION_LEN = 4 << 20, /* bytes added until the older half goes */
+    GENERATION_LEN = 2 << 20, /* bytes added until the older half goes */
 };
 
 struct entry {

@@ -6,8 +6,8 @@
 enum {
     LINE_LEN = sizeof(struct tb_short_set), /* bytes of a cache line */
     LONG_FIRST_BITS = 10,
-    LONG_MOST_BITS = 18,
-    STORE_MOST = 2 << 20, /* entries, of four bytes each */
+    LONG_MOST_BITS = 17,
+    STORE_MOST = 1 << 20, /* entries, of four bytes each */
 };
 
 /* ---- short words ----------------------------------------------------------

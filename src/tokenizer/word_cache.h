@@ -21,7 +21,7 @@
 
 enum {
     TB_SHORT_FIRST_BITS = 13, /* sets to begin with, as a power of two */
-    TB_SHORT_MOST_BITS = 18,
+    TB_SHORT_MOST_BITS = 17,
     TB_SHORT_LEN = 15, /* bytes; the 16th holds the length */
     TB_SHORT_IDS = 3,
     TB_SHORT_IS_STORED = TB_SHORT_IDS + 1, /* as `count`: see the store */
