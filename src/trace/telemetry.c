@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "dialect.h"
+#include "hash.h"
 #include "json_reader.h"
 #include "memory.h"
 #include "name_table.h"
@@ -40,6 +41,7 @@ struct entry {
     uint32_t session; /* number, after the first pass rank of its name */
     uint32_t length;  /* bytes */
     int16_t rest;     /* orders calls of equal `time` */
+    uint32_t hash;    /* of its bytes, to know them again */
 };
 
 /* What kind of timestamps a session has: with is_compat the first one decides,
@@ -487,7 +489,9 @@ static tb_status read_call(struct telemetry *t, const char **refusal)
     uint64_t length = tb_json_offset(&t->reader) - entry.offset;
     if (length > UINT32_MAX)
         return tb_json_fail(&t->reader, TB_ERR_LIMIT, "event is too long");
+    struct tb_span json = {t->reader.at - length, (size_t)length};
     entry.length = (uint32_t)length;
+    entry.hash = (uint32_t)tb_hash64(json, 0);
     *refusal = refuse(t, &head);
     return *refusal ? TB_OK : keep(t, &head, entry, refusal);
 }
@@ -638,6 +642,11 @@ static tb_status give_record(struct telemetry *t, struct tb_trace_event *event,
     TB_TRY(tb_input_read_at(t->input, entry->offset, t->record.ptr,
                             entry->length, error));
     t->record.len = entry->length;
+    // What was put in order by one content must not be read as another.
+    if ((uint32_t)tb_hash64(tb_buffer_span(&t->record), 0) != entry->hash)
+        return tb_fail(error, TB_ERR_IO,
+                       "the file was changed while it was read, at byte %llu",
+                       (unsigned long long)entry->offset);
     t->next++;
     *event = (struct tb_trace_event){.kind = TB_TRACE_RECORD,
                                      .json = tb_buffer_span(&t->record),

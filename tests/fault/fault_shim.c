@@ -10,7 +10,6 @@
  *     TB_FAULT_SPARE=libonig allocations by this library do not fail
  *     TB_FAULT_SHORT=1       reads and writes take a part, every third one is
  *                            interrupted (EINTR)
- *     TB_FAULT_YIELD=SEED    threads give way at random around locks
  *
  * Linux with glibc. Messages of stdio do not pass here, so they survive.
  */
@@ -18,11 +17,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +27,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum call {
@@ -66,8 +62,7 @@ static int failing = -1; // enum call
 static long fail_at;
 static int fail_errno;
 static bool is_sticky, is_short, is_counting;
-static const char *spared;  // part of a library's path, or NULL
-static uint64_t yield_seed; // 0: no yields
+static const char *spared; // part of a library's path, or NULL
 
 static long number_of(const char *name)
 {
@@ -83,7 +78,6 @@ __attribute__((constructor)) static void begin(void)
     is_sticky = number_of("TB_FAULT_STICKY") != 0;
     spared = getenv("TB_FAULT_SPARE");
     is_short = number_of("TB_FAULT_SHORT") != 0;
-    yield_seed = (uint64_t)number_of("TB_FAULT_YIELD");
     for (int i = 0; call && i < CALL_COUNT; i++)
         if (strcmp(call, names[i]) == 0)
             failing = i;
@@ -361,22 +355,6 @@ struct __dirstream *opendir(const char *path)
 
 /* ---- threads ---------------------------------------------------------- */
 
-static void give_way(void)
-{
-    static _Thread_local uint64_t state;
-    if (!yield_seed)
-        return;
-    if (!state)
-        state = yield_seed * 0x9E3779B97F4A7C15u ^ (uint64_t)(uintptr_t)&state;
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    unsigned choice = (unsigned)(state >> 60);
-    struct timespec pause = {0, (long)(state >> 44 & 0xFFFF) * 8};
-    if (choice < 4)
-        (void)nanosleep(&pause, NULL); // up to half a millisecond
-    else if (choice < 10)
-        (void)sched_yield();
-}
-
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                    void *(*run)(void *), void *argument)
 {
@@ -384,28 +362,5 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
          void *(*)(void *), void *);
     if (fails(CALL_THREAD))
         return fail_errno;
-    give_way();
     return real(thread, attributes, run, argument);
-}
-
-int pthread_mutex_lock(pthread_mutex_t *lock)
-{
-    REAL(int, "pthread_mutex_lock", pthread_mutex_t *);
-    give_way();
-    return real(lock);
-}
-
-int pthread_mutex_unlock(pthread_mutex_t *lock)
-{
-    REAL(int, "pthread_mutex_unlock", pthread_mutex_t *);
-    int result = real(lock);
-    give_way();
-    return result;
-}
-
-int pthread_cond_signal(pthread_cond_t *condition)
-{
-    REAL(int, "pthread_cond_signal", pthread_cond_t *);
-    give_way();
-    return real(condition);
 }

@@ -680,13 +680,15 @@ static void test_an_old_output_outlives_a_failure(void **state)
 /* ---- every allocation fails once --------------------------------------------
  */
 
-static void fail_every_allocation(unsigned threads, bool has_several, long step,
+static void fail_every_allocation(tb_dialect_id dialect, unsigned threads,
+                                  bool has_several, long step,
                                   const char *tokenizer)
 {
     tb_status status = TB_ERR_MEMORY;
     for (long allowed = 0; status != TB_OK; allowed += step) {
         struct run run;
         new_run(&run)->options.threads = threads;
+        run.options.dialect = dialect;
         run.inputs[1] = run.input;
         run.options.input_count = has_several ? 2 : 1;
         run.options.tokenizer = tokenizer ? tokenizer : run.tokenizer;
@@ -701,7 +703,7 @@ static void fail_every_allocation(unsigned threads, bool has_several, long step,
                      run.error.message);
         if (run.error.status != TB_ERR_MEMORY || !run.error.message[0])
             fail_msg("allocation %ld: no message", allowed);
-        if (has_other_files("trace.json tokenizer.json"))
+        if (has_other_files("trace.json tokenizer.json chat_template.jinja"))
             fail_msg("allocation %ld: a file is left", allowed);
         assert_true(allowed < 100000);
     }
@@ -716,10 +718,40 @@ static void test_every_allocation_fails_once(void **state)
                                  {0, "b", "one \\u00e9, a b c d", 30, 2},
                                  {1, "a", "x\\ud83d", 0, 0}};
     write_trace("trace.json", calls, COUNT_OF(calls));
-    fail_every_allocation(1, false, 1, NULL);
-    fail_every_allocation(1, true, 1, NULL);
-    fail_every_allocation(3, false, 1, NULL);
-    fail_every_allocation(1, false, 7, "builtin");
+    fail_every_allocation(TB_DIALECT_NAT, 1, false, 1, NULL);
+    fail_every_allocation(TB_DIALECT_NAT, 1, true, 1, NULL);
+    fail_every_allocation(TB_DIALECT_NAT, 3, false, 1, NULL);
+    fail_every_allocation(TB_DIALECT_NAT, 1, false, 7, "builtin");
+}
+
+#define TELEMETRY_CALL(session, time)                                          \
+    "{\"event_type\":\"llm_call\",\"session_id\":\"" session                   \
+    "\",\"timestamp\":" time ",\"request_payload\":{\"messages\":[{\"role\":"  \
+    "\"user\",\"content\":\"hello "                                            \
+    "\\u00e9\"}],\"tools\":[{\"type\":\"function\""                            \
+    ",\"function\":{\"name\":\"f\"}}]},\"response_payload\":{\"choices\":[{"   \
+    "\"message\":{\"content\":\"hi\"}}],\"usage\":{\"input_tokens\":9}}}\n"
+
+static void test_every_allocation_fails_once_with_a_template(void **state)
+{
+    (void)state;
+    write_file("trace.json", TB_SPAN(TELEMETRY_CALL("b", "2")
+                                         TELEMETRY_CALL("a", "1") "{broken\n"));
+    write_file("chat_template.jinja",
+               TB_SPAN("{%- for m in messages %}{{ m.role ~ ': ' ~ "
+                       "m['content']|trim }}\n{% endfor %}{% for t in tools %}"
+                       "{{ t|tojson }}{% endfor %}"));
+    fail_every_allocation(TB_DIALECT_TELEMETRY, 1, false, 1, NULL);
+    fail_every_allocation(TB_DIALECT_TELEMETRY, 2, true, 3, NULL);
+}
+
+static void test_every_allocation_fails_once_in_a_broken_trace(void **state)
+{
+    (void)state;
+    const struct call calls[] = {{0, "a", "one \"", 14, 1},
+                                 {1, "b", "two", 30, 2}};
+    write_trace("trace.json", calls, COUNT_OF(calls));
+    fail_every_allocation(TB_DIALECT_NAT, 1, false, 1, NULL);
 }
 
 /* ---- names ------------------------------------------------------------------
@@ -804,6 +836,8 @@ int main(void)
         TEST(test_what_is_missing_is_named),
         TEST(test_an_old_output_outlives_a_failure),
         TEST(test_every_allocation_fails_once),
+        TEST(test_every_allocation_fails_once_with_a_template),
+        TEST(test_every_allocation_fails_once_in_a_broken_trace),
         TEST(test_where_rows_go_by_default),
         TEST(test_sessions_of_two_files_stay_apart),
     };

@@ -459,6 +459,46 @@ static void test_salvage(void **state)
     }
 }
 
+/* Telemetry is read twice. What was changed between is told, what was only
+ * added does not matter. */
+static void test_changed_while_it_is_read(void **state)
+{
+    (void)state;
+    static const char content[] = LINE("\"s\"", "1") LINE("\"s\"", "2");
+    struct tb_trace_options options = {.max_sessions = UINT64_MAX};
+    static const struct {
+        const char *content;
+        tb_status status;
+    } later[] = {
+        {LINE("\"s\"", "1") LINE("\"s\"", "2") LINE("\"t\"", "3"), TB_OK},
+        {LINE("\"s\"", "1") LINE("\"s\"", "3"), TB_ERR_IO},
+        {LINE("\"s\"", "1"), TB_ERR_CUT},
+    };
+    for (size_t i = 0; i < COUNT(later); i++) {
+        char path[] = "/tmp/tb_test_XXXXXX";
+        struct tb_input *input;
+        struct tb_trace_reader *reader;
+        struct tb_trace_event event = {0};
+        struct tb_error error = {0};
+        write_file(content, path);
+        OK(tb_input_open(path, &input, NULL));
+        OK(tb_trace_open(TB_DIALECT_TELEMETRY, &options, input, &reader, NULL));
+        OK(tb_trace_next(reader, &event, &error)); // all was read once
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_true(fputs(later[i].content, file) >= 0);
+        assert_int_equal(fclose(file), 0);
+        tb_status status = TB_OK;
+        while (status == TB_OK && event.kind != TB_TRACE_END)
+            status = tb_trace_next(reader, &event, &error);
+        assert_int_equal(status, later[i].status);
+        assert_true(status == TB_OK || error.message[0]);
+        tb_trace_close(reader);
+        tb_input_close(input);
+        unlink(path);
+    }
+}
+
 static void test_out_of_memory(void **state)
 {
     (void)state;
@@ -997,6 +1037,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_byte_by_byte),
         cmocka_unit_test(test_salvage),
+        cmocka_unit_test(test_changed_while_it_is_read),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_parts),
