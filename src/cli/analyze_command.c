@@ -366,7 +366,7 @@ static tb_status prepare(struct job *job, struct tb_error *error)
     uint32_t block_size, multiples[TB_ANALYSIS_MAX_SIZES];
     job->range = tb_block_size_range_all();
     TB_TRY(read_lists(job, error));
-    TB_TRY(tb_meta_read(job->report.path, &meta));
+    TB_TRY(tb_meta_read(job->report.path, &meta, error));
     TB_TRY(choose_block_size(job, &meta, &block_size));
     TB_TRY(find_multiples(job, block_size, multiples, error));
     return tb_trace_analysis_init(&job->analysis, block_size,

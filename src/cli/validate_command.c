@@ -193,7 +193,7 @@ static tb_status validate_file(struct job *job, const char *path, bool *is_good,
     const struct arguments *arguments = job->arguments;
     struct tb_meta_reading meta;
     struct tb_validator *validator = NULL;
-    TB_TRY(tb_meta_read(path, &meta));
+    TB_TRY(tb_meta_read(path, &meta, error));
     uint64_t given = arguments->block_size;
     uint32_t found = meta.block_size ? meta.block_size : BLOCK_SIZE_DEFAULT;
     struct tb_validator_options checked = {

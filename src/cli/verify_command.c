@@ -104,7 +104,8 @@ static tb_status read_all(struct job *job, struct tb_error *error)
         tb_call_table_read(&job->calls, arguments->calls, is_stopping, error));
     TB_TRY(tb_replay_run_read(&job->run, arguments->runs.items[0], is_stopping,
                               error));
-    return rows_path(job)[0] ? tb_meta_read(rows_path(job), &job->meta) : TB_OK;
+    return rows_path(job)[0] ? tb_meta_read(rows_path(job), &job->meta, error)
+                             : TB_OK;
 }
 
 static tb_status tell(struct job *job, const struct tb_replayed_rows *rows,

@@ -31,35 +31,52 @@ static bool find_beside(const char *path, struct places *places)
                           slash ? (int)folder_len : 1, slash ? path : ".");
 }
 
-static tb_status find(const char *path, struct places *places,
-                      struct tb_error *error)
+/* Is the file itself at fault, rather than the machine or the person? */
+static bool is_content(tb_status status)
 {
-    bool is_folder = tb_path_is_folder(path);
-    bool does_fit =
-        is_folder ? find_in_folder(path, places) : find_beside(path, places);
-    tb_status status = TB_OK;
-    if (!does_fit)
-        status = tb_fail(error, TB_ERR_NOT_FOUND, "its path is too long");
-    else if (!is_folder && !tb_path_is_file(path))
-        status = tb_fail(error, TB_ERR_NOT_FOUND, "there is no such run");
-    else if (!tb_path_is_file(places->requests) &&
-             !tb_path_is_file(places->log))
-        status = tb_fail(error, TB_ERR_NOT_FOUND,
-                         "no run of aiperf: neither profile_export.jsonl nor "
-                         "logs/aiperf.log is in it");
-    if (status != TB_OK)
-        tb_error_set_path(error, path);
+    return status == TB_ERR_SYNTAX || status == TB_ERR_CUT ||
+           status == TB_ERR_TYPE || status == TB_ERR_LIMIT;
+}
+
+// Nothing is lost but causes when they are not what they should be.
+static tb_status read_settings(struct tb_replay_run *run, const char *path,
+                               struct tb_error *error)
+{
+    struct tb_error fault = {0};
+    tb_status status = tb_run_settings_read(path, &run->settings, &fault);
+    if (is_content(status))
+        run->settings_error = fault;
+    if (status == TB_ERR_NOT_FOUND || is_content(status))
+        return TB_OK;
+    if (status != TB_OK && error)
+        *error = fault;
     return status;
 }
 
-// Nothing is lost but causes when they cannot be read.
-static tb_status read_settings(struct tb_replay_run *run, const char *path)
+/* A file that is not there is no failure; one that cannot be opened is: to
+ * take it for absent would make another answer of it. */
+static tb_status read_if_there(tb_status status, bool *is_there)
 {
-    if (!tb_path_is_file(path))
-        return TB_OK;
-    tb_status status =
-        tb_run_settings_read(path, &run->settings, &run->settings_error);
-    return status == TB_ERR_MEMORY ? status : TB_OK;
+    *is_there = status != TB_ERR_NOT_FOUND;
+    return *is_there ? status : TB_OK;
+}
+
+static tb_status read_files(struct tb_replay_run *run,
+                            const struct places *places, bool is_folder,
+                            bool (*is_stopping)(void *), bool *is_found,
+                            struct tb_error *error)
+{
+    bool has_requests, has_log = false;
+    TB_TRY(read_if_there(tb_request_table_read(&run->requests, places->requests,
+                                               is_stopping, error),
+                         &has_requests));
+    TB_TRY(read_settings(run, places->settings, error));
+    if (run->requests.count == 0)
+        TB_TRY(read_if_there(tb_run_log_read(places->log, &run->log, error),
+                             &has_log));
+    // Beside a file that is not there may lie the log of another run.
+    *is_found = has_requests || (is_folder && has_log);
+    return TB_OK;
 }
 
 tb_status tb_replay_run_read(struct tb_replay_run *run, const char *path,
@@ -67,16 +84,21 @@ tb_status tb_replay_run_read(struct tb_replay_run *run, const char *path,
                              struct tb_error *error)
 {
     struct places places;
-    TB_TRY(find(path, &places, error));
-    if (tb_path_is_file(places.requests))
-        TB_TRY(tb_request_table_read(&run->requests, places.requests,
-                                     is_stopping, error));
-    tb_status status = read_settings(run, places.settings);
-    if (status != TB_OK)
-        return tb_fail(error, status, "out of memory");
-    if (run->requests.count == 0 && tb_path_is_file(places.log))
-        TB_TRY(tb_run_log_read(places.log, &run->log, error));
-    return TB_OK;
+    bool is_folder = tb_path_is_folder(path), is_found = false;
+    bool does_fit =
+        is_folder ? find_in_folder(path, &places) : find_beside(path, &places);
+    if (does_fit)
+        TB_TRY(
+            read_files(run, &places, is_folder, is_stopping, &is_found, error));
+    if (is_found)
+        return TB_OK;
+    tb_fail(error, TB_ERR_NOT_FOUND,
+            !does_fit   ? "its path is too long"
+            : is_folder ? "no run of aiperf: neither profile_export.jsonl nor "
+                          "logs/aiperf.log is in it"
+                        : "there is no such run");
+    tb_error_set_path(error, path);
+    return TB_ERR_NOT_FOUND;
 }
 
 void tb_replay_run_release(struct tb_replay_run *run)

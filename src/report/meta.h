@@ -42,8 +42,11 @@ struct tb_meta_reading {
 };
 
 /* Reads the meta file of the rows at `path`, if there is one: none, or one
- * that says nothing of the kind, is no failure. "-" has none. TB_ERR_MEMORY. */
+ * that says nothing of the kind, is no failure. "-" has none. TB_ERR_MEMORY,
+ * and TB_ERR_IO for one that cannot be opened or read: nobody may take it for
+ * absent. */
 TB_NODISCARD tb_status tb_meta_read(const char *path,
-                                    struct tb_meta_reading *reading);
+                                    struct tb_meta_reading *reading,
+                                    struct tb_error *error);
 
 #endif

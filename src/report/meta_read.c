@@ -51,7 +51,8 @@ static void take(const struct fields *found, struct tb_meta_reading *reading)
                        (const char *)found->tokenizer.ptr);
 }
 
-tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading)
+tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading,
+                       struct tb_error *error)
 {
     char name[TB_PATH_SIZE];
     struct tb_buffer content = TB_BUFFER(META_MAX_LEN);
@@ -60,10 +61,9 @@ tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading)
     struct fields found = {0};
     *reading = (struct tb_meta_reading){0};
     if (strcmp(path, "-") == 0 ||
-        !tb_path_format(name, sizeof(name), "%s.meta.json", path) ||
-        !tb_path_is_file(name))
+        !tb_path_format(name, sizeof(name), "%s.meta.json", path))
         return TB_OK;
-    tb_status status = tb_input_read_all(name, &content, NULL);
+    tb_status status = tb_input_read_all(name, &content, error);
     if (status == TB_OK) {
         tb_json_reader_init_span(&reader, tb_buffer_span(&content), 0, 1);
         status = read_fields(&reader, &arena, &found);
@@ -72,5 +72,6 @@ tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading)
         take(&found, reading);
     tb_arena_release(&arena);
     tb_buffer_release(&content);
-    return status == TB_ERR_MEMORY ? status : TB_OK;
+    bool is_failure = status == TB_ERR_MEMORY || status == TB_ERR_IO;
+    return is_failure ? status : TB_OK;
 }

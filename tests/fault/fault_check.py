@@ -103,6 +103,10 @@ def cases():
                stdin=b'"some words"\n"more \\ud83d"\n', is_cold=True)
     yield Case("render", ["render", *tok, "-"], byte,
                stdin=b'{"messages": [{"role": "user", "content": "a"}]}\n')
+    verify = GOLDEN / "verify_equal"
+    yield Case("verify", ["verify", "run", "--calls", "calls.jsonl"],
+               {str(path.relative_to(verify)): path.read_bytes()
+                for path in verify.rglob("*.json*")})
     for seed in ("metaspace", "unigram", "word_piece", "word_level", "bert",
                  "sentencepiece", "regex", "split", "affixes", "scripts"):
         yield Case(f"tokenize.{seed}", ["tokenize", *tok, "-"],
