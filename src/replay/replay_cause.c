@@ -137,12 +137,20 @@ static void look_for_block_size(struct search *search)
                        "shared");
 }
 
+// One tokenizer may have two names: that is a reason, not a finding.
+static bool is_other_tokenizer(const struct search *search)
+{
+    const char *run = search->run->settings.tokenizer;
+    const char *made = search->rows->tokenizer;
+    return run[0] && made && made[0] && strcmp(run, made) != 0;
+}
+
 static void look_for_tokenizer(struct search *search)
 {
     const char *run = search->run->settings.tokenizer;
     const char *made = search->rows->tokenizer;
     char change[320];
-    if (!run[0] || !made || !made[0] || strcmp(run, made) == 0 ||
+    if (!is_other_tokenizer(search) ||
         search->check->prompt.matches[TB_MATCH_OFF] == 0)
         return;
     (void)snprintf(change, sizeof(change),
@@ -189,6 +197,7 @@ struct first_turns {
     bool is_text_alone; /* rows are as long as prompts: no room for a template
                          */
     bool is_joined;
+    bool has_later; /* there are other turns */
 };
 
 static struct first_turns see_first_turns(const struct tb_replay_check *check)
@@ -196,6 +205,7 @@ static struct first_turns see_first_turns(const struct tb_replay_check *check)
     struct first_turns turns = {.is_constant = true, .is_text_alone = true};
     for (size_t i = 0; i < check->calls->count; i++) {
         const struct tb_replay_pair *pair = &check->pairs[i];
+        turns.has_later |= pair->call->turn > 0;
         if (pair->call->turn > 0 || pair->prompt == TB_MATCH_NONE ||
             !pair->is_server_count)
             continue;
@@ -227,6 +237,8 @@ static void look_for_template(struct search *search)
     struct first_turns turns = see_first_turns(search->check);
     const char *endpoint = search->run->settings.endpoint;
     bool is_chat = strcmp(endpoint, "chat") == 0;
+    // aiperf's completions take one turn a session.
+    bool fits_completions = !turns.has_later;
     bool has_lengths = search->rows->kind != TB_REPLAY_ROWS_MESSAGES;
     if (!turns.is_constant)
         return;
@@ -238,20 +250,23 @@ static void look_for_template(struct search *search)
                        "without one");
     else if (turns.off > 0 && turns.is_text_alone && has_lengths)
         found_template(search, &turns,
-                       is_chat ? "convert with --endpoint chat, or run it with "
-                                 "--endpoint-type completions"
-                               : "convert with --endpoint chat",
+                       fits_completions
+                           ? "convert with --endpoint chat, or run it with "
+                             "--endpoint-type completions"
+                           : "convert with --endpoint chat",
                        "rows for a completions endpoint hold the chat "
                        "template's tokens, and a chat endpoint adds them once "
                        "more");
     else if (turns.off < 0 && !turns.is_text_alone && endpoint[0] && !is_chat)
         found_template(search, &turns,
-                       "run it with --endpoint-type chat, or convert with "
-                       "--endpoint completions",
+                       fits_completions
+                           ? "run it with --endpoint-type chat, or convert "
+                             "with --endpoint completions"
+                           : "run it with --endpoint-type chat",
                        "rows for a chat endpoint leave out the chat "
                        "template's tokens, and this endpoint does not add "
                        "them");
-    else if (turns.count > 1)
+    else if (turns.count > 1 && !is_other_tokenizer(search))
         found_template(search, &turns,
                        "convert with the server's own template: "
                        "--chat-template FILE",
@@ -309,10 +324,15 @@ static void look_for_failed(struct search *search)
 {
     uint64_t count = search->run->requests.failed_count;
     const char *fault = search->run->requests.fault;
+    // What aiperf 0.13.0 says of a completions endpoint.
+    bool is_one_turn = strstr(fault, "only supports one turn") != NULL;
     if (count > 0)
         found(search, TB_CAUSE_FAILED,
-              "see why in the server's log; turns behind a failed one lack "
-              "its answer",
+              is_one_turn
+                  ? "run it with --endpoint-type chat, which takes sessions "
+                    "of several turns"
+                  : "see why in the server's log; turns behind a failed one "
+                    "lack its answer",
               "%" PRIu64 " request%s failed or %s cancelled%s%s", count,
               plural(count), count == 1 ? "was" : "were",
               fault[0] ? "; the first error: " : "", fault);
