@@ -6,13 +6,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "analysis.h"
+#include "analysis_page.h"
 #include "block_size_range.h"
 #include "command.h"
 #include "message.h"
 #include "meta.h"
 #include "mooncake_reader.h"
 #include "option.h"
+#include "output.h"
 #include "stop_signal.h"
 
 enum {
@@ -29,7 +30,7 @@ enum { ROWS_AUTO, ROWS_WHOLE, ROWS_DELTA };
 struct arguments {
     struct tb_text_list files;
     uint64_t block_size, kv_bytes_per_token;
-    const char *block_sizes, *cache_blocks;
+    const char *block_sizes, *cache_blocks, *page;
     int rows, hit_rate;
     bool is_json, is_help;
 };
@@ -59,6 +60,10 @@ static const struct tb_option options[] = {
      "tokens|blocks|aiperf|any-block|reuse|all", NULL,
      "Show the share as other tools count it under the same name.",
      offsetof(struct arguments, hit_rate), 0, 0},
+    {NULL, "report", TB_OPTION_TEXT, "FILE", NULL,
+     "Write the figures as a page too: charts and tables in one HTML file that "
+     "needs no network; '-' is standard output, in place of the text.",
+     offsetof(struct arguments, page), 0, 0},
     {NULL, "json", TB_OPTION_FLAG, NULL, NULL,
      "One JSON object, on one line, with all figures.",
      offsetof(struct arguments, is_json), 0, 0},
@@ -78,7 +83,8 @@ static const struct tb_option_table table = {
         "and zstd are read as they are. docs/METRICS.md defines each figure.\n",
     .examples = "  tracebake analyze rows.jsonl --kv-bytes-per-token 131072\n"
                 "  tracebake analyze mooncake_trace.jsonl --block-sizes "
-                "1024,2048\n",
+                "1024,2048\n"
+                "  tracebake analyze rows.jsonl --report figures.html\n",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .operands = offsetof(struct arguments, files),
@@ -87,6 +93,7 @@ static const struct tb_option_table table = {
 
 struct job {
     const struct arguments *arguments;
+    struct tb_output *page; // NULL: none is asked for
     struct tb_trace_analysis analysis;
     struct tb_analysis_report report;
     struct tb_mooncake_record record;
@@ -392,26 +399,68 @@ static unsigned picture_width(void)
     return width >= LEAST && width <= MOST ? (unsigned)width : USUAL;
 }
 
-static tb_status tell(struct job *job)
+static tb_status finish(struct job *job)
 {
-    struct tb_buffer text = TB_BUFFER(REPORT_MAX_LEN);
     struct tb_analysis_report *report = &job->report;
     report->width = picture_width();
     uint64_t guess = tb_block_size_range_guess(&job->range);
     report->block_size_guess = guess != job->analysis.block_len ? guess : 0;
-    tb_status status = tb_trace_analysis_finish(&job->analysis);
-    if (status == TB_OK)
-        status = job->arguments->is_json ? tb_analysis_json(report, &text)
-                                         : tb_analysis_text(report, &text);
+    return tb_trace_analysis_finish(&job->analysis);
+}
+
+static tb_status tell(struct job *job)
+{
+    struct tb_buffer text = TB_BUFFER(REPORT_MAX_LEN);
+    tb_status status = job->arguments->is_json
+                           ? tb_analysis_json(&job->report, &text)
+                           : tb_analysis_text(&job->report, &text);
     if (status == TB_OK)
         status = tb_message_text(tb_buffer_span(&text), false);
     tb_buffer_release(&text);
     return status;
 }
 
+/* ---- the page --------------------------------------------------------------
+ */
+
+static bool is_page_standard_output(const struct arguments *arguments)
+{
+    return arguments->page && strcmp(arguments->page, "-") == 0;
+}
+
+static tb_status open_page(struct job *job, struct tb_error *error)
+{
+    const struct arguments *arguments = job->arguments;
+    const char *path = arguments->page;
+    if (!path)
+        return TB_OK;
+    if (is_page_standard_output(arguments) && arguments->is_json)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "--report - and --json would share standard output");
+    for (size_t i = 0; i < arguments->files.count; i++)
+        if (tb_output_is_same_file(arguments->files.items[i], path))
+            return tb_fail(error, TB_ERR_USAGE,
+                           "--report '%s' would overwrite its rows", path);
+    TB_TRY(tb_output_open(path, &job->page, error));
+    tb_output_on_signal(job->page, is_stopping, NULL);
+    return TB_OK;
+}
+
+static tb_status write_page(struct job *job, struct tb_error *error)
+{
+    struct tb_buffer text = TB_BUFFER(REPORT_MAX_LEN);
+    tb_status status = tb_analysis_page(&job->report, &text);
+    if (status == TB_OK)
+        status = tb_output_write(job->page, tb_buffer_span(&text), error);
+    tb_buffer_release(&text);
+    TB_TRY(status);
+    return tb_output_commit(job->page, error);
+}
+
 static tb_status run(struct job *job, struct tb_error *error)
 {
     const struct tb_text_list *files = &job->arguments->files;
+    TB_TRY(open_page(job, error));
     TB_TRY(prepare(job, error));
     for (size_t i = 0; i < files->count; i++)
         TB_TRY(analyze_file(job, files->items[i], error));
@@ -420,7 +469,10 @@ static tb_status run(struct job *job, struct tb_error *error)
         tb_error_set_path(error, job->report.path);
         return TB_ERR_EMPTY;
     }
-    return tell(job);
+    TB_TRY(finish(job));
+    if (job->page)
+        TB_TRY(write_page(job, error));
+    return is_page_standard_output(job->arguments) ? TB_OK : tell(job);
 }
 
 static int analyze(const struct arguments *arguments)
@@ -430,11 +482,13 @@ static int analyze(const struct arguments *arguments)
         .report = {.path = arguments->files.items[0],
                    .path_count = arguments->files.count,
                    .kv_bytes_per_token = arguments->kv_bytes_per_token,
-                   .hit_rate = arguments->hit_rate}};
+                   .hit_rate = arguments->hit_rate,
+                   .page = arguments->page}};
     struct tb_error error = {0};
     job.report.analysis = &job.analysis;
     tb_stop_signal_watch();
     tb_status status = run(&job, &error);
+    tb_output_close(job.page);
     tb_trace_analysis_release(&job.analysis);
     tb_mooncake_record_release(&job.record);
     tb_arena_release(&job.arena);

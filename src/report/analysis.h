@@ -12,7 +12,8 @@
 #include "trace_analysis.h"
 
 enum {
-    TB_ANALYSIS_PREFIXES = 10,  /* that are listed */
+    TB_ANALYSIS_PREFIXES = 10, /* that are listed */
+    TB_ANALYSIS_MOST_GROUPS = 100,
     TB_ANALYSIS_MAX_CHOSEN = 64 /* cache sizes that are asked for */
 };
 
@@ -44,8 +45,12 @@ struct tb_analysis_report {
     const uint64_t *chosen_blocks; /* cache sizes that were asked for */
     size_t chosen_count;
     uint64_t kv_bytes_per_token; /* 0: not known */
-    int hit_rate;                /* enum tb_hit_rate; COUNT: all; -1: none */
-    unsigned width;              /* columns for pictures, 0: no pictures */
+    size_t most_groups; /* agents, priorities in JSON: those with most rows
+                           first; 0: all, as they came. At most
+                           TB_ANALYSIS_MOST_GROUPS */
+    int hit_rate;       /* enum tb_hit_rate; COUNT: all; -1: none */
+    unsigned width;     /* columns for pictures, 0: no pictures */
+    const char *page;   /* where these figures are a page too, or NULL */
 };
 
 /* Aligned text. Names stand as in the rows: whoever prints it takes care of

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "analysis.h"
+#include "group_ranking.h"
 #include "json_form.h"
 
 static double ratio(uint64_t part, uint64_t whole)
@@ -214,16 +215,26 @@ static void put_group(struct tb_json_form *form, struct tb_length_group *group)
     tb_json_form_close(form, '}');
 }
 
+static void put_named(struct tb_json_form *form, struct tb_span name,
+                      struct tb_length_group *group)
+{
+    tb_json_form_open(form, NULL, '{');
+    tb_json_form_text(form, "name", name);
+    put_group(form, group);
+}
+
 static void put_groups(struct tb_json_form *form, const char *key,
                        const struct tb_name_table *names,
-                       struct tb_length_group *groups)
+                       struct tb_length_group *groups, size_t most)
 {
+    uint32_t numbers[TB_ANALYSIS_MOST_GROUPS];
+    size_t count = tb_group_ranking(groups, names->count, numbers, most);
     tb_json_form_open(form, key, '[');
-    for (uint32_t i = 0; i < names->count; i++) {
-        tb_json_form_open(form, NULL, '{');
-        tb_json_form_text(form, "name", tb_name_table_name(names, i));
-        put_group(form, &groups[i]);
-    }
+    for (size_t i = 0; i < count; i++)
+        put_named(form, tb_name_table_name(names, numbers[i]),
+                  &groups[numbers[i]]);
+    for (uint32_t i = 0; i < names->count && most == 0; i++)
+        put_named(form, tb_name_table_name(names, i), &groups[i]);
     tb_json_form_close(form, ']');
 }
 
@@ -300,9 +311,10 @@ tb_status tb_analysis_json(const struct tb_analysis_report *report,
     put_sizes(&form, report, &analysis->caches[0]);
     put_block_sizes(&form, report);
     put_lengths(&form, &analysis->all);
-    put_groups(&form, "agents", &analysis->agents, analysis->agent_groups);
+    put_groups(&form, "agents", &analysis->agents, analysis->agent_groups,
+               report->most_groups);
     put_groups(&form, "priorities", &analysis->priorities,
-               analysis->priority_groups);
+               analysis->priority_groups, report->most_groups);
     put_turns(&form, analysis);
     put_times(&form, analysis);
     put_prefixes(&form, analysis, prefixes, prefix_count);

@@ -458,5 +458,7 @@ tb_status tb_analysis_text(const struct tb_analysis_report *report,
     TB_TRY(put_prefixes(&page, analysis));
     put_hit_rates(&page, report);
     put_settings(&page, report);
+    if (report->page)
+        tb_page_entry(&page, "page", "%s", report->page);
     return page.status;
 }

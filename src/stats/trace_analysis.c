@@ -173,23 +173,36 @@ static tb_status add_ms(struct tb_trace_analysis *analysis,
     return tb_tally_add(tally, (uint64_t)(ms + 0.5));
 }
 
+static void widen_span(double ms, double *first_ms, double *last_ms)
+{
+    *first_ms = ms < *first_ms ? ms : *first_ms;
+    *last_ms = ms > *last_ms ? ms : *last_ms;
+}
+
 static tb_status add_times(struct tb_trace_analysis *analysis,
-                           const struct tb_trace_row *row,
+                           const struct placed *placed,
                            struct tb_trace_session *session)
 {
+    const struct tb_trace_row *row = placed->row;
     bool is_later = session->turn_count > 0;
     if (row->has_delay && is_later)
         TB_TRY(add_ms(analysis, &analysis->delays, row->delay_ms));
     if (!row->has_time || !isfinite(row->time_ms))
         return TB_OK;
     analysis->time_count++;
-    if (row->time_ms < analysis->first_time_ms)
-        analysis->first_time_ms = row->time_ms;
-    if (row->time_ms > analysis->last_time_ms)
-        analysis->last_time_ms = row->time_ms;
+    widen_span(row->time_ms, &analysis->first_time_ms, &analysis->last_time_ms);
+    tb_time_bins_add(
+        &analysis->times, row->time_ms,
+        &(struct tb_time_bin){.row_count = 1,
+                              .prompt_tokens = placed->prompt_tokens,
+                              .fresh_tokens = placed->fresh_tokens,
+                              .session_count = row->session.len == 0});
     if (is_later && session->has_time)
         TB_TRY(add_ms(analysis, &analysis->intervals,
                       row->time_ms - session->time_ms));
+    if (!session->has_time)
+        session->first_time_ms = session->last_time_ms = row->time_ms;
+    widen_span(row->time_ms, &session->first_time_ms, &session->last_time_ms);
     session->has_time = true;
     session->time_ms = row->time_ms;
     return TB_OK;
@@ -350,7 +363,7 @@ tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,
                           &served));
     placed.fresh_tokens = placed.prompt_tokens - served;
     TB_TRY(add_to_groups(analysis, &placed));
-    TB_TRY(add_times(analysis, row, session));
+    TB_TRY(add_times(analysis, &placed, session));
     count_fit(analysis, row);
     session->prompt_tokens = placed.prompt_tokens;
     session->output_tokens = row->has_output ? row->output_length : 0;
@@ -376,9 +389,14 @@ static tb_status merge_turns(struct tb_trace_analysis *analysis)
 tb_status tb_trace_analysis_finish(struct tb_trace_analysis *analysis)
 {
     TB_TRY(merge_turns(analysis));
-    for (uint32_t i = 0; i < analysis->sessions.count; i++)
-        TB_TRY(tb_tally_add(&analysis->session_turns,
-                            analysis->session_items[i].turn_count));
+    for (uint32_t i = 0; i < analysis->sessions.count; i++) {
+        const struct tb_trace_session *session = &analysis->session_items[i];
+        TB_TRY(tb_tally_add(&analysis->session_turns, session->turn_count));
+        if (session->has_time)
+            tb_time_bins_open(&analysis->times, session->first_time_ms,
+                              session->last_time_ms);
+    }
+    tb_time_bins_finish(&analysis->times);
     for (size_t i = 0; i < analysis->cache_count; i++)
         tb_stack_distance_finish(&analysis->caches[i].cache.stack);
     uint64_t alone_count = analysis->session_count - analysis->sessions.count;

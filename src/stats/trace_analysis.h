@@ -10,6 +10,7 @@
 #include "prefix_cache.h"
 #include "reblock.h"
 #include "tally.h"
+#include "time_bins.h"
 
 enum {
     TB_ANALYSIS_MAX_SIZES = 16,  /* block sizes */
@@ -40,9 +41,10 @@ struct tb_length_group {
 struct tb_trace_session {
     uint32_t turn_count;
     bool has_time;
-    double time_ms;         /* of its last row */
-    uint64_t prompt_tokens; /* of its last prompt */
-    uint64_t output_tokens; /* of the answer to it */
+    double time_ms;                     /* of its last row */
+    double first_time_ms, last_time_ms; /* of the earliest and latest row */
+    uint64_t prompt_tokens;             /* of its last prompt */
+    uint64_t output_tokens;             /* of the answer to it */
 };
 
 struct tb_sized_cache {
@@ -74,6 +76,7 @@ struct tb_trace_analysis {
     uint64_t time_count, negative_count; /* rows with a timestamp; delays and
                                             intervals below 0, left out */
     double first_time_ms, last_time_ms;
+    struct tb_time_bins times; /* finished by tb_trace_analysis_finish */
     struct tb_reblock reblock;
     struct tb_reblock pieces; /* ids that stand for what rows do not hold */
 };

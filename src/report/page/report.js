@@ -1,0 +1,832 @@
+/* The page of `tracebake analyze --report`: charts and tables of the data that
+ * stands in it. What is counted was counted before (analysis_page.h); here it
+ * is only drawn. Texts of the data reach the page by textContent and nothing
+ * else, since they are names out of somebody's trace. */
+(function () {
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const figures = data.figures;
+const curves = data.curves;
+const main = document.getElementById("main");
+
+/* ---- texts --------------------------------------------------------------- */
+
+const grouping = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
+const compact = new Intl.NumberFormat("en-US", {
+    notation: "compact", maximumSignificantDigits: 3});
+const fine = new Intl.NumberFormat("en-US", {maximumSignificantDigits: 3});
+
+const whole = (value) => grouping.format(value);
+const short = (value) =>
+    value === 0 || Math.abs(value) >= 1 ? compact.format(value)
+                                        : fine.format(value);
+const percent = (value) => value.toFixed(1) + "\u00a0%";
+const counted = (value, noun) =>
+    whole(value) + " " + noun + (value === 1 ? "" : "s");
+
+/* 1,500 -> "1.5 s" */
+function duration(ms) {
+    const units = [[1, "ms", 1e3], [1e3, "s", 120e3], [60e3, "min", 7200e3],
+                   [3600e3, "h", 172800e3], [86400e3, "d", Infinity]];
+    const [size, unit] = units.find(([, , end]) => ms < end);
+    return short(ms / size) + "\u00a0" + unit;
+}
+
+/* ---- elements ------------------------------------------------------------ */
+
+function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {}))
+        element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+}
+
+function tableOf(caption, head, rows) {
+    const top = make("tr");
+    for (const text of head)
+        top.append(make("th", {scope: "col"}, text));
+    const body = make("tbody");
+    for (const row of rows) {
+        const line = make("tr", {},
+            make("th", {scope: "row", title: String(row[0])}, String(row[0])));
+        for (const cell of row.slice(1))
+            line.append(make("td", {}, String(cell)));
+        body.append(line);
+    }
+    const table = make("table", {}, make("caption", {}, caption),
+                       make("thead", {}, top), body);
+    // It scrolls, so that it must be reachable by keyboard.
+    return make("div", {class: "scroll", tabindex: "0", role: "region",
+                        "aria-label": caption}, table);
+}
+
+function addSection(id, title, decision) {
+    const section = make("section", {id, "aria-labelledby": id + "-title"},
+        make("h2", {id: id + "-title"}, title),
+        make("p", {class: "decision", id: id + "-decision"}, decision));
+    main.append(section);
+    document.getElementById("contents").append(
+        make("li", {}, make("a", {href: "#" + id}, title)));
+    return section;
+}
+
+function addTables(section, tables, isOpen) {
+    const details = make("details", {}, make("summary", {},
+        tables.length > 1 ? "Tables" : "Table"), ...tables);
+    details.open = isOpen === true;
+    section.append(details);
+}
+
+function say(text) {
+    document.getElementById("said").textContent = text;
+}
+
+/* ---- scales -------------------------------------------------------------- */
+
+/* A logarithmic axis is a linear one of logarithms: zooming and moving are
+ * then the same for all charts. */
+function niceStep(span, most) {
+    const rough = span / most;
+    const power = Math.pow(10, Math.floor(Math.log10(rough)));
+    for (const factor of [1, 2, 5])
+        if (factor * power >= rough)
+            return factor * power;
+    return 10 * power;
+}
+
+function linearTicks(min, max, most) {
+    const step = niceStep(max - min, most);
+    const ticks = [];
+    for (let i = Math.ceil(min / step - 1e-9); i * step <= max; i++)
+        ticks.push(i * step + 0); // never -0
+    return ticks;
+}
+
+/* Steps that people count time in. */
+function timeTicks(min, max, most) {
+    const steps = [1e3, 2e3, 5e3, 10e3, 20e3, 30e3, 60e3, 120e3, 300e3, 600e3,
+                   1200e3, 1800e3, 3600e3, 7200e3, 14400e3, 21600e3, 43200e3,
+                   86400e3];
+    const rough = (max - min) / most;
+    if (rough < steps[0] / 2 || rough > steps[steps.length - 1])
+        return linearTicks(min, max, most);
+    const step = steps.find((one) => one >= rough);
+    const ticks = [];
+    for (let i = Math.ceil(min / step - 1e-9); i * step <= max; i++)
+        ticks.push(i * step + 0);
+    return ticks;
+}
+
+/* Ticks of values whose log2 lies from `min` to `max`; as logarithms. */
+function logTicks(min, max, most) {
+    const low = Math.pow(2, min), high = Math.pow(2, max);
+    if (high / low < 8)
+        return linearTicks(low, high, most).filter((v) => v > 0)
+            .map(Math.log2);
+    let ticks = [];
+    for (const factors of [[1], [1, 3], [1, 2, 5]]) {
+        const denser = [];
+        for (let power = Math.floor(Math.log10(low));
+             Math.pow(10, power) <= high; power++)
+            for (const factor of factors) {
+                const value = factor * Math.pow(10, power);
+                if (value >= low * 0.999 && value <= high * 1.001)
+                    denser.push(Math.log2(value));
+            }
+        if (denser.length > most && ticks.length > 1)
+            break;
+        ticks = denser;
+    }
+    const every = Math.ceil(ticks.length / most);
+    return ticks.filter((_, i) => i % every === 0);
+}
+
+/* How an x axis is laid out, labelled and told: `place` puts a value on it,
+ * `text` tells it, `tick` labels it. */
+const log = (text, tick) => ({
+    place: Math.log2, text,
+    splits: logTicks, tick: (v) => (tick || short)(Math.pow(2, v))});
+const time = () => ({
+    place: (v) => v, text: duration, splits: timeTicks, tick: duration});
+const ordinal = (names) => ({
+    place: (v) => v, text: (v) => names[v], pad: 0.5,
+    splits: (min, max, most) => {
+        const every = Math.max(1, Math.ceil((max - min) / most));
+        return names.map((_, i) => i).filter(
+            (i) => i % every === 0 && i >= min && i <= max);
+    },
+    tick: (v) => names[v]});
+
+/* ---- charts -------------------------------------------------------------- */
+
+const charts = [];
+const css = (name) => getComputedStyle(document.documentElement)
+    .getPropertyValue(name).trim();
+const PER_TICK = {x: 72, y: 44}; // pixels
+const WIDTH_OF_Y = 64;
+
+function fullRange(chart) {
+    const pad = chart.axis.pad || 0;
+    const first = chart.axis.place(chart.x[0]);
+    const last = chart.end !== undefined
+        ? chart.end : chart.axis.place(chart.x[chart.x.length - 1]);
+    return last > first || pad > 0 ? [first - pad, last + pad]
+                                   : [first - 0.5, last + 0.5];
+}
+
+function seriesOf(chart, series) {
+    const made = {
+        label: series.name,
+        stroke: () => css(series.color),
+        width: series.isReference ? 1.5 : 2,
+        points: {show: Boolean(chart.hasPoints), size: 7,
+                 fill: () => css(series.color)},
+        value: (_, value) => value === null || value === undefined
+            ? "–" : chart.value(value)};
+    if (series.isReference) {
+        made.dash = [6, 4];
+        made.points = {show: false};
+    }
+    if (chart.bars) {
+        made.paths = uPlot.paths.bars(chart.bars);
+        made.fill = () => css(series.color);
+        made.width = 0;
+        made.points = {show: false};
+    }
+    return made;
+}
+
+function axisOf(chart, isX) {
+    const stroke = () => css("--faint");
+    const grid = {stroke: () => css("--grid"), width: 1};
+    const made = {stroke, grid, ticks: grid, font: "13px system-ui, sans-serif",
+                  labelFont: "13px system-ui, sans-serif",
+                  label: isX ? chart.xLabel : chart.yLabel, labelSize: 20};
+    if (isX) {
+        made.size = 34;
+        made.splits = (u, _, min, max) => chart.axis.splits(min, max,
+            Math.max(2, Math.floor(u.bbox.width / devicePixelRatio /
+                                   (chart.perTick || PER_TICK.x))));
+        made.values = (_, splits) => splits.map(chart.axis.tick);
+    } else {
+        made.size = WIDTH_OF_Y;
+        made.splits = (u, _, min, max) => linearTicks(min, max,
+            Math.max(2, Math.floor(u.bbox.height / devicePixelRatio /
+                                   PER_TICK.y)));
+        made.values = (_, splits) => splits.map(chart.yTick || short);
+    }
+    return made;
+}
+
+/* A second x axis, above: the same places in another unit. */
+function upperAxisOf(chart) {
+    const {label, factor} = chart.upper;
+    const shift = Math.log2(factor);
+    const made = axisOf(chart, true);
+    return Object.assign(made, {
+        side: 0, scale: "x", label, grid: {show: false},
+        splits: (u, _, min, max) => logTicks(min + shift, max + shift,
+            Math.max(2, Math.floor(u.bbox.width / devicePixelRatio /
+                                   PER_TICK.x))).map((v) => v - shift),
+        values: (_, splits) =>
+            splits.map((v) => short(Math.pow(2, v + shift)))});
+}
+
+function yRange(chart, max) {
+    if (chart.yMax !== undefined)
+        return [0, chart.yMax];
+    return [0, max > 0 ? max * 1.08 : 1];
+}
+
+function draw(chart) {
+    if (chart.plot)
+        chart.plot.destroy();
+    const options = {
+        width: chart.box.clientWidth, height: heightOf(chart),
+        cursor: {drag: {x: true, y: false, dist: 4},
+                 points: {size: 9}, focus: {prox: 24}},
+        focus: {alpha: 0.45},
+        legend: {live: true},
+        scales: {
+            x: {time: false,
+                range: (u, min, max) => chart.range
+                    ? clamp(chart, [min, max]) : fullRange(chart)},
+            y: {range: (u, min, max) => yRange(chart, max)}},
+        axes: [axisOf(chart, true), axisOf(chart, false)],
+        series: [{label: chart.xName,
+                  value: (u, value, _, i) =>
+                      i === null || i === undefined
+                          ? "–" : chart.axis.text(chart.x[i])}],
+        hooks: {setScale: [(u, key) => {
+            if (key === "x")
+                chart.range = [u.scales.x.min, u.scales.x.max];
+        }]}};
+    for (const series of chart.series)
+        options.series.push(seriesOf(chart, series));
+    if (chart.upper)
+        options.axes.push(upperAxisOf(chart));
+    const columns = [chart.x.map(chart.axis.place),
+                     ...chart.series.map((series) => series.values)];
+    chart.plot = new uPlot(options, columns, chart.box);
+    chart.plot.over.addEventListener("dblclick", () => zoomTo(
+        chart, fullRange(chart)));
+    makeLegendReachable(chart);
+}
+
+function heightOf(chart) {
+    return (chart.box.clientWidth < 520 ? 250 : 330) + (chart.upper ? 40 : 0);
+}
+
+/* The legend's entries turn lines on and off; by keyboard too. */
+function makeLegendReachable(chart) {
+    const entries = chart.plot.root.querySelectorAll(".u-legend .u-series");
+    chart.plot.root.querySelector(".u-legend").setAttribute(
+        "role", "presentation");
+    entries.forEach((entry, i) => {
+        if (i === 0)
+            return;
+        const head = entry.querySelector("th");
+        const isShown = () => chart.plot.series[i].show;
+        const mark = () => head.setAttribute("aria-pressed", isShown());
+        head.setAttribute("tabindex", "0");
+        head.setAttribute("role", "button");
+        head.setAttribute("title", "Show or hide " +
+                          chart.series[i - 1].name);
+        head.addEventListener("click", mark);
+        head.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" && event.key !== " ")
+                return;
+            event.preventDefault();
+            chart.plot.setSeries(i, {show: !isShown()});
+            mark();
+        });
+        mark();
+    });
+}
+
+/* ---- moving about -------------------------------------------------------- */
+
+function clamp(chart, [min, max]) {
+    const [low, high] = fullRange(chart);
+    const span = Math.min(max - min, high - low);
+    const from = Math.min(Math.max(min, low), high - span);
+    return [from, from + span];
+}
+
+function zoomTo(chart, range) {
+    const [min, max] = clamp(chart, range);
+    chart.range = [min, max];
+    chart.plot.setScale("x", {min, max});
+}
+
+function zoomBy(chart, factor) {
+    const {min, max} = chart.plot.scales.x;
+    const index = chart.plot.cursor.idx;
+    const held = index === null || index === undefined ||
+        chart.plot.cursor.left < 0
+        ? (min + max) / 2 : chart.plot.data[0][index];
+    const least = (fullRange(chart)[1] - fullRange(chart)[0]) / 1024;
+    const wanted = Math.max((max - min) * factor, least) / (max - min);
+    zoomTo(chart, [held - (held - min) * wanted, held + (max - held) * wanted]);
+    say(chart.title + ": " + shownRange(chart));
+}
+
+function shownRange(chart) {
+    const {min, max} = chart.plot.scales.x;
+    const shown = chart.x.filter((value) => {
+        const place = chart.axis.place(value);
+        return place >= min && place <= max;
+    });
+    if (shown.length === 0)
+        return "between two points";
+    return "from " + chart.axis.text(shown[0]) + " to " +
+        chart.axis.text(shown[shown.length - 1]);
+}
+
+function point(chart, index) {
+    const plot = chart.plot, place = plot.data[0][index];
+    const {min, max} = plot.scales.x;
+    if (place < min || place > max) {
+        const half = (max - min) / 2;
+        zoomTo(chart, [place - half, place + half]);
+    }
+    chart.index = index;
+    // The range is applied in a microtask; the place is known after it.
+    queueMicrotask(() => {
+        plot.setCursor({left: plot.valToPos(place, "x"),
+                        top: plot.over.clientHeight / 2});
+        say(told(chart, index));
+    });
+}
+
+/* What stands at a point, in words. */
+function told(chart, index) {
+    const parts = [];
+    chart.series.forEach((series, i) => {
+        const value = series.values[index];
+        if (chart.plot.series[i + 1].show && value !== null &&
+            value !== undefined)
+            parts.push(series.name + " " + chart.value(value));
+    });
+    return chart.xName + " " + chart.axis.text(chart.x[index]) + ": " +
+        parts.join(", ");
+}
+
+function onKey(chart, event) {
+    if (event.ctrlKey || event.metaKey || event.altKey ||
+        event.target !== chart.box)
+        return;
+    const last = chart.x.length - 1;
+    const at = chart.index === undefined ? -1 : chart.index;
+    const by = event.shiftKey ? 10 : 1;
+    const actions = {
+        ArrowRight: () => point(chart, Math.min(last, at + by)),
+        ArrowLeft: () => point(chart, Math.max(0, at < 0 ? last : at - by)),
+        Home: () => point(chart, 0),
+        End: () => point(chart, last),
+        "+": () => zoomBy(chart, 0.5),
+        "=": () => zoomBy(chart, 0.5),
+        "-": () => zoomBy(chart, 2),
+        "0": () => reset(chart),
+        Escape: () => reset(chart)};
+    if (!Object.hasOwn(actions, event.key))
+        return;
+    event.preventDefault();
+    actions[event.key]();
+}
+
+function reset(chart) {
+    zoomTo(chart, fullRange(chart));
+    say(chart.title + ": all is shown");
+}
+
+function toolsOf(chart) {
+    const tools = make("div", {class: "tools"});
+    const actions = [["Zoom in", () => zoomBy(chart, 0.5)],
+                     ["Zoom out", () => zoomBy(chart, 2)],
+                     ["Show all", () => reset(chart)]];
+    for (const [text, action] of actions) {
+        const button = make("button", {type: "button",
+            "aria-label": text + ": " + chart.title}, text);
+        button.addEventListener("click", action);
+        tools.append(button);
+    }
+    tools.append(make("span", {class: "faint", id: chart.id + "-keys"},
+        "Drag to zoom. Keys: arrows to read, + and − to zoom, 0 for all."));
+    return tools;
+}
+
+/* chart: id, title, decision, x, xName, xLabel, yLabel, axis, series (name,
+ * color, values, isReference), value (tells a y), tables. */
+function addChart(chart) {
+    const section = addSection(chart.id, chart.title, chart.decision);
+    if (chart.x.length === 0) {
+        section.append(make("p", {class: "faint"}, chart.absent));
+        return;
+    }
+    chart.box = make("div", {
+        class: "chart", tabindex: "0", role: "application",
+        "aria-roledescription": "chart", "aria-label": chart.title,
+        "aria-describedby": chart.id + "-decision " + chart.id + "-keys"});
+    section.append(chart.box, toolsOf(chart));
+    for (const remark of chart.remarks || [])
+        section.append(make("p", {class: "faint"}, remark));
+    addTables(section, chart.tables);
+    chart.box.addEventListener("keydown", (event) => onKey(chart, event));
+    charts.push(chart);
+    draw(chart);
+    new ResizeObserver(() => {
+        if (chart.box.clientWidth !== chart.plot.width)
+            chart.plot.setSize({width: chart.box.clientWidth,
+                                height: heightOf(chart)});
+    }).observe(chart.box);
+}
+
+/* ---- what the figures are of --------------------------------------------- */
+
+const shareOf = (tokens) =>
+    figures.prompt_tokens ? 100 * tokens / figures.prompt_tokens : 0;
+
+function addHead() {
+    const name = figures.path === "-" ? "standard input" : figures.path;
+    const more = figures.files > 1
+        ? " and " + counted(figures.files - 1, "more file") : "";
+    document.title = name + " – tracebake analyze";
+    document.getElementById("title").textContent = name + more;
+    document.getElementById("about").textContent =
+        counted(figures.rows, "row") + " in " +
+        counted(figures.sessions, "session") + "; blocks of " +
+        counted(figures.block_size, "token") +
+        {given: "", meta: ", as FILE.meta.json says",
+         guess: ", which fits the first rows",
+         default: ", unless options say otherwise"}[
+            figures.block_size_origin] + "; rows " +
+        (figures.row_meaning === "delta"
+            ? "hold what a turn adds to its session" : "are whole prompts") +
+        {given: "", meta: ", as FILE.meta.json says",
+         default: ", unless options say otherwise"}[
+            figures.row_meaning_origin] + ".";
+}
+
+function notes() {
+    const found = [];
+    const note = (count, one, many) => {
+        if (count > 0)
+            found.push(whole(count) + " " + (count === 1 ? one : many));
+    };
+    note(figures.lost_lines, "line is no row and was lost.",
+         "lines are no rows and were lost.");
+    note(figures.lengthless_rows,
+         "row without an input_length is left out of all figures.",
+         "rows without an input_length are left out of all figures.");
+    note(figures.unfit_rows,
+         "row has more or fewer ids than blocks: shares are not what they " +
+         "seem unless the block size is right.",
+         "rows have more or fewer ids than blocks: shares are not what they " +
+         "seem unless the block size is right.");
+    note(figures.idless_rows, "row has no ids, so that no cache serves it.",
+         "rows have no ids, so that no cache serves them.");
+    note(figures.negative_times, "gap below 0 between turns is left out.",
+         "gaps below 0 between turns are left out.");
+    for (const text of found)
+        main.append(make("p", {class: "note", role: "note"}, text));
+}
+
+function tiles() {
+    const cache = figures.prefix_cache;
+    const shown = [
+        ["Rows", whole(figures.rows)],
+        ["Sessions", whole(figures.sessions)],
+        ["Prompt tokens", whole(figures.prompt_tokens)],
+        ["Prompt, p50", whole(figures.prompt_length.p50)],
+        ["Prompt, p90", whole(figures.prompt_length.p90)],
+        ["Output, p50", figures.output_length.count
+            ? whole(figures.output_length.p50) : "–"],
+        ["Output, p90", figures.output_length.count
+            ? whole(figures.output_length.p90) : "–"],
+        ["A cache without limits serves", percent(100 * cache.share)],
+        ["LRU blocks for 90 % of it",
+         whole(figures.working_set.blocks_for_90)],
+        ["Had by the same session", percent(shareOf(cache.same_session))]];
+    const list = make("dl", {class: "tiles"});
+    for (const [name, value] of shown)
+        list.append(make("div", {}, make("dt", {}, name),
+                         make("dd", {}, value)));
+    main.append(list);
+}
+
+/* ---- prefix cache -------------------------------------------------------- */
+
+function gibOf(size) {
+    return size.gib === null ? "–" : fine.format(size.gib);
+}
+
+function cacheTables() {
+    const cache = figures.prefix_cache, set = figures.working_set;
+    const rows = [...figures.cache_sizes, ...figures.chosen_sizes]
+        .sort((a, b) => a.blocks - b.blocks)
+        .map((size) => [whole(size.blocks), gibOf(size),
+                        percent(100 * size.share), whole(size.tokens)]);
+    const parts = [["same session", cache.same_session],
+                   ["other sessions of the same agent", cache.same_agent],
+                   ["other agents only", cache.other_agents],
+                   ["all", cache.tokens]].map(
+        ([name, tokens]) => [name, percent(shareOf(tokens)), whole(tokens)]);
+    const needs = [["90 %", set.blocks_for_90], ["99 %", set.blocks_for_99],
+                   ["all", set.blocks_for_all],
+                   ["distinct blocks of the trace", set.blocks]].map(
+        ([name, blocks]) => [name, whole(blocks)]);
+    return [
+        tableOf("By cache size, LRU", ["blocks", "GiB", "served", "tokens"],
+                rows),
+        tableOf("Served without limits, by who had it before",
+                ["had by", "served", "tokens"], parts),
+        tableOf("Smallest cache that serves a part of that",
+                ["part", "blocks"], needs),
+        tableOf("Hit rates as others count them", ["name", "share"],
+                Object.entries(figures.hit_rates).map(
+                    ([name, share]) => [name, share.toFixed(4)]))];
+}
+
+function addCache() {
+    const curve = curves.caches[0], cache = figures.prefix_cache;
+    const level = (name, tokens, color) => ({
+        name, color, isReference: true,
+        values: curve.blocks.map(() => shareOf(tokens))});
+    const known = figures.cache_sizes.find((size) => size.gib);
+    addChart({
+        id: "cache", title: "Share served against cache size",
+        decision: "Decides how much KV cache is worth its memory: behind the " +
+            "bend more blocks serve little. What the same session had is the " +
+            "most that routing by session can serve.",
+        absent: "No prompt begins like an earlier one: no cache serves " +
+            "anything.",
+        x: curve.blocks, xName: "Blocks", axis: log(whole),
+        xLabel: "blocks in an LRU cache", yLabel: "served, % of prompt tokens",
+        upper: known && {label: "GiB", factor: known.gib / known.blocks},
+        yMax: 100, value: percent,
+        series: [
+            {name: "LRU cache", color: "--s1",
+             values: curve.tokens.map(shareOf)},
+            level("same session", cache.same_session, "--s3"),
+            level("same session or agent",
+                  cache.same_session + cache.same_agent, "--s4"),
+            level("without limits", cache.tokens, "--s2")],
+        tables: cacheTables()});
+}
+
+function addBlockSizes() {
+    const sizes = [{block_size: figures.block_size,
+                    tokens: figures.prefix_cache.tokens,
+                    share: figures.prefix_cache.share,
+                    blocks: figures.working_set.blocks},
+                   ...figures.block_sizes]
+        .sort((a, b) => a.block_size - b.block_size);
+    addChart({
+        id: "block-size", title: "Share served against block size",
+        decision: "Decides the block size: larger blocks are fewer to keep " +
+            "account of, and serve less of prompts that part in their middle.",
+        absent: "Only the rows' own block size was asked for: --block-sizes " +
+            "N,N,.. adds multiples of it.",
+        x: sizes.length > 1 ? sizes.map((_, i) => i) : [],
+        xName: "Block size",
+        axis: ordinal(sizes.map((size) => whole(size.block_size))),
+        xLabel: "tokens in a block", yLabel: "served, % of prompt tokens",
+        yMax: 100, value: percent, hasPoints: true, perTick: 44,
+        series: [{name: "without limits", color: "--s1",
+                  values: sizes.map((size) => 100 * size.share)}],
+        tables: [tableOf("By block size", ["tokens in a block", "served",
+                                           "tokens", "distinct blocks"],
+            sizes.map((size) => [whole(size.block_size),
+                                 percent(100 * size.share),
+                                 whole(size.tokens), whole(size.blocks)]))]});
+}
+
+function addPrefixes() {
+    const list = figures.shared_prefixes;
+    addChart({
+        id: "prefixes", title: "Shared prefixes that save most",
+        decision: "Decides which beginnings of prompts (system prompts, " +
+            "tools, documents) to keep in the cache, or to warm it with.",
+        absent: "No two sessions have a beginning in common.",
+        x: list.map((_, i) => i), xName: "Prefix",
+        axis: ordinal(list.map((_, i) => whole(i + 1))),
+        xLabel: "prefix, as in the table", yLabel: "tokens saved",
+        value: whole, bars: {size: [0.7, 80]}, perTick: 30,
+        series: [{name: "saved tokens", color: "--s1",
+                  values: list.map((prefix) => prefix.saved_tokens)}],
+        tables: [tableOf("Shared prefixes", ["prefix", "first in row", "rows",
+            "tokens", "blocks", "saved tokens", "agent"],
+            list.map((prefix, i) => [whole(i + 1), whole(prefix.first_row), whole(prefix.rows),
+                whole(prefix.tokens), whole(prefix.blocks),
+                whole(prefix.saved_tokens), prefix.agent || "–"]))]});
+}
+
+/* ---- lengths ------------------------------------------------------------- */
+
+const LENGTHS = ["count", "min", "mean", "p50", "p90", "p99", "max"];
+const lengthCells = (length) => LENGTHS.map((key) => whole(length[key]));
+
+function addTurns() {
+    const turns = figures.turns;
+    const names = turns.map((turn) => turn.first === turn.last
+        ? whole(turn.first) : whole(turn.first) + "–" + whole(turn.last));
+    const line = (name, length, key, color) => ({
+        name, color, values: turns.map((turn) => turn[length][key])});
+    addChart({
+        id: "turns", title: "Prompt tokens against turn",
+        decision: "Decides the longest context a server must take and how " +
+            "many turns fit: new tokens are what is left to compute when " +
+            "all that was seen before is cached.",
+        x: turns.map((_, i) => i), xName: "Turn", axis: ordinal(names),
+        xLabel: "turn of the session", yLabel: "tokens", value: whole,
+        hasPoints: true, perTick: 56,
+        series: [line("prompt, p90", "prompt_length", "p90", "--s2"),
+                 line("prompt, p50", "prompt_length", "p50", "--s1"),
+                 line("new, p90", "new_length", "p90", "--s5"),
+                 line("new, p50", "new_length", "p50", "--s3")],
+        tables: [tableOf("By turn", ["turn", "rows", "served", "prompt p50",
+            "prompt p90", "prompt p99", "new p50", "new p90", "output p50"],
+            turns.map((turn, i) => [names[i], whole(turn.rows),
+                percent(100 * turn.share), whole(turn.prompt_length.p50),
+                whole(turn.prompt_length.p90), whole(turn.prompt_length.p99),
+                whole(turn.new_length.p50), whole(turn.new_length.p90),
+                whole(turn.output_length.p50)])),
+            tableOf("Turns per session", LENGTHS,
+                    [lengthCells(figures.turns_per_session)])]});
+}
+
+/* Of what is counted, how much is at least as large as each point. */
+const sharesOf = (curve) =>
+    curve.rows.map((rows) => 100 * rows / curve.count);
+
+/* Share of rows that are at least so long, for all rows and by agent. */
+function addLengths(key, id, title, decision) {
+    const curve = curves[key];
+    const series = [];
+    curve.curves.forEach((one, i) => {
+        if (one.count > 0)
+            series.push({name: i === 0 ? "all rows" : one.name,
+                         color: "--s" + i,
+                         values: sharesOf(one)});
+    });
+    // With one agent its curve is the curve of all rows.
+    if (series.length === 2 && curves.agents === 1)
+        series.pop();
+    const rows = [["all rows", ...lengthCells(figures[key])]];
+    for (const agent of figures.agents)
+        rows.push([agent.name || "–", ...lengthCells(agent[key])]);
+    const left = curves.agents - (curve.curves.length - 1);
+    addChart({
+        id, title, decision, absent: "No row has this length.",
+        x: series.length ? curve.at : [], xName: "At least",
+        axis: log((v) => counted(v, "token")), xLabel: "tokens, at least",
+        yLabel: "% of rows", yMax: 100, value: percent, series,
+        remarks: left > 0 ? ["Curves are of the " +
+            counted(curve.curves.length - 1, "agent") + " with most rows; " +
+            whole(left) + " more have none."] : [],
+        tables: [tableOf(title, ["agent", ...LENGTHS], rows)]});
+}
+
+/* ---- time ---------------------------------------------------------------- */
+
+const TABLE_ROWS = 32;
+
+/* Bins of the table: neighbours together, so that it can be read. */
+function timeTable() {
+    const times = curves.times, count = times.rows.length;
+    const together = Math.max(1, Math.ceil(count / TABLE_ROWS));
+    const sum = (list, at) => list.slice(at, at + together)
+        .reduce((all, value) => all + value, 0);
+    const rows = [];
+    for (let at = 0; at < count; at += together)
+        rows.push([duration(at * times.width_ms), whole(sum(times.rows, at)),
+                   whole(sum(times.prompt_tokens, at)),
+                   whole(sum(times.new_tokens, at)),
+                   whole(Math.max(...times.sessions.slice(at, at + together)))
+        ]);
+    return tableOf("From each time on, " + duration(together * times.width_ms),
+                   ["from", "rows", "prompt tokens", "new tokens",
+                    "sessions, most"], rows);
+}
+
+function timeChart(chart) {
+    const times = curves.times;
+    addChart(Object.assign({
+        absent: "Rows have no timestamps.",
+        x: times.rows.map((_, i) => i * times.width_ms), xName: "From",
+        axis: time(),
+        end: times.rows.length * times.width_ms,
+        xLabel: "since the first row", value: short,
+        bars: {size: [1, Infinity], align: 1}, perTick: 90,
+        tables: [timeTable()]}, chart));
+}
+
+function addTimes() {
+    const times = curves.times;
+    const perSecond = (values) =>
+        values.map((value) => value * 1000 / times.width_ms);
+    const width = duration(times.width_ms);
+    timeChart({
+        id: "calls", title: "Calls over time",
+        decision: "Decides the request rate that must be borne at the worst " +
+            "moment, not on average. Each bar is " + width + " wide.",
+        yLabel: "calls started per s",
+        series: [{name: "calls per s", color: "--s1",
+                  values: perSecond(times.rows)}]});
+    if (times.rows.length === 0)
+        return;
+    timeChart({
+        id: "tokens", title: "Prompt tokens over time",
+        decision: "Decides how many tokens of prefill a second are needed: " +
+            "all of them without a cache, the new ones with one.",
+        yLabel: "tokens per s",
+        series: [{name: "prompt tokens per s", color: "--s6",
+                  values: perSecond(times.prompt_tokens)},
+                 {name: "new tokens per s", color: "--s2",
+                  values: perSecond(times.new_tokens)}]});
+    if (figures.sessions === figures.rows)
+        return;
+    timeChart({
+        id: "open", title: "Sessions open over time",
+        decision: "Decides how many sessions a server keeps caches for at " +
+            "once. A session is open from its first row to its last; rows " +
+            "hold no durations, so that calls in flight are not known.",
+        yLabel: "sessions", value: whole,
+        series: [{name: "open sessions", color: "--s3",
+                  values: times.sessions}]});
+}
+
+function addGaps() {
+    const curve = curves.gaps, colors = ["--s1", "--s2"];
+    const series = [];
+    curve.curves.forEach((one, i) => {
+        if (one.count > 0)
+            series.push({name: one.name, color: colors[i],
+                         values: sharesOf(one)});
+    });
+    addChart({
+        id: "gaps", title: "Gaps between turns",
+        decision: "Decides how long a session's blocks must stay cached until " +
+            "its next turn asks for them. Delay: from an answer to the next " +
+            "turn, as rows say; interval: between timestamps.",
+        absent: "Rows have neither delays nor timestamps within a session.",
+        x: series.length ? curve.at : [], xName: "At least",
+        axis: log(duration, duration), xLabel: "gap, at least",
+        yLabel: "% of gaps", yMax: 100, value: percent, series, perTick: 84,
+        tables: [tableOf("Gaps, ms", ["gap", ...LENGTHS],
+            [["delay", ...lengthCells(figures.delay_ms)],
+             ["interval", ...lengthCells(figures.interval_ms)]])]});
+}
+
+/* ---- groups -------------------------------------------------------------- */
+
+function addGroups(id, title, decision, groups, count) {
+    if (groups.length === 0)
+        return;
+    const section = addSection(id, title, decision);
+    if (count > groups.length)
+        section.append(make("p", {class: "faint"},
+            "The " + whole(groups.length) + " with most rows, of " +
+            whole(count) + "."));
+    addTables(section, [tableOf(title, ["name", "rows", "served", "prompt p50",
+        "prompt p90", "new p50", "new p90", "output p50", "output p90"],
+        groups.map((group) => [group.name, whole(group.rows),
+            percent(100 * group.share), whole(group.prompt_length.p50),
+            whole(group.prompt_length.p90), whole(group.new_length.p50),
+            whole(group.new_length.p90), whole(group.output_length.p50),
+            whole(group.output_length.p90)]))], true);
+}
+
+/* ---- the page ------------------------------------------------------------ */
+
+addHead();
+notes();
+tiles();
+addCache();
+addTurns();
+addLengths("prompt_length", "prompt", "Prompt tokens",
+    "Decides the longest context to serve, and which agents are worth a " +
+    "server of their own: the share of rows that are at least so long.");
+addLengths("new_length", "new", "New tokens",
+    "Decides how much prefill a call leaves when a cache without limits " +
+    "serves the rest: the share of rows with at least so many new tokens.");
+addLengths("output_length", "output", "Output tokens",
+    "Decides the most tokens to allow an answer, and how long a call holds " +
+    "its place in a batch: the share of rows with answers at least so long.");
+addTimes();
+addGaps();
+addBlockSizes();
+addPrefixes();
+addGroups("agents", "Agents",
+    "Decides which agents gain from a cache, and which to route apart.",
+    figures.agents, curves.agents);
+addGroups("priorities", "Priorities",
+    "Decides whether what is urgent is also what is short.",
+    figures.priorities, curves.priorities);
+
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener(
+    "change", () => charts.forEach(draw));
+})();
