@@ -81,6 +81,14 @@ class Page:
         await self.evaluate("new Promise((done) => requestAnimationFrame(() =>"
                             " requestAnimationFrame(() => done(true))))")
 
+    async def until(self, condition):
+        """Waits until an expression is true."""
+        async def wait():
+            while not await self.evaluate(condition):
+                await asyncio.sleep(0.02)
+        await asyncio.wait_for(wait(), CALL_TIMEOUT)
+        await self.settle()
+
     async def look(self, width, height, dark):
         await self.call("Emulation.setDeviceMetricsOverride", width=width,
                         height=height, deviceScaleFactor=1,

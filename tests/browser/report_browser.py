@@ -85,6 +85,7 @@ PLACE = """(() => {
     return [box.left, box.top, box.width, box.height];
 })()"""
 SAID = "document.getElementById('said').textContent"
+DRAWN = "document.documentElement.dataset.drawn === 'all'"
 FOCUS = "document.querySelector('#%s .chart').focus()"
 
 
@@ -306,6 +307,7 @@ async def check_load(browser, path, faults):
     times = []
     for _ in range(4):
         page = await browser.open(path)
+        await page.until("document.querySelector('#cache canvas') !== null")
         times.append(await page.evaluate(
             "performance.getEntriesByType('navigation')[0].duration"))
     print("report: loaded in", ", ".join(f"{time:.0f}" for time in times),
@@ -319,6 +321,7 @@ async def look_at(options, folder, told, path, faults):
         for width in (WIDE, NARROW):
             for dark in (False, True):
                 page = await browser.open(path, width, 900, dark)
+                await page.until(DRAWN)
                 await check_look(page, path, width, dark, faults,
                                  options.pictures)
                 await check_texts(page, told, faults)

@@ -19,8 +19,9 @@ const fine = new Intl.NumberFormat("en-US", {maximumSignificantDigits: 3});
 
 const whole = (value) => grouping.format(value);
 const short = (value) =>
-    value === 0 || Math.abs(value) >= 1 ? compact.format(value)
-                                        : fine.format(value);
+    Math.abs(value) >= 1e15 ? value.toExponential(2)
+    : value === 0 || Math.abs(value) >= 1 ? compact.format(value)
+    : fine.format(value);
 const percent = (value) => value.toFixed(1) + "\u00a0%";
 const counted = (value, noun) =>
     whole(value) + " " + noun + (value === 1 ? "" : "s");
@@ -164,6 +165,7 @@ const ordinal = (names) => ({
 const charts = [];
 const css = (name) => getComputedStyle(document.documentElement)
     .getPropertyValue(name).trim();
+const HOLDS_UP_TO_NEXT = 1, HOLDS_SINCE_LAST = -1; // as uPlot has it
 const PER_TICK = {x: 72, y: 44}; // pixels
 const WIDTH_OF_Y = 64;
 
@@ -189,6 +191,10 @@ function seriesOf(chart, series) {
         made.dash = [6, 4];
         made.points = {show: false};
     }
+    // Between two points nothing is known but their order: the curve takes
+    // the lower one, and jumps where whole numbers do.
+    if (chart.step)
+        made.paths = uPlot.paths.stepped({align: chart.step});
     if (chart.bars) {
         made.paths = uPlot.paths.bars(chart.bars);
         made.fill = () => css(series.color);
@@ -394,6 +400,7 @@ function onKey(chart, event) {
     if (!Object.hasOwn(actions, event.key))
         return;
     event.preventDefault();
+    drawn(chart);
     actions[event.key]();
 }
 
@@ -410,12 +417,35 @@ function toolsOf(chart) {
     for (const [text, action] of actions) {
         const button = make("button", {type: "button",
             "aria-label": text + ": " + chart.title}, text);
-        button.addEventListener("click", action);
+        button.addEventListener("click", () => {
+            drawn(chart);
+            action();
+        });
         tools.append(button);
     }
     tools.append(make("span", {class: "faint", id: chart.id + "-keys"},
         "Drag to zoom. Keys: arrows to read, + and − to zoom, 0 for all."));
     return tools;
+}
+
+/* What is seen first is drawn at once, the rest in turns of its own, so that
+ * the page answers from the beginning; what is used or printed does not wait. */
+const FIRST_SEEN = 2;
+
+function drawn(chart) {
+    if (!chart.plot)
+        draw(chart);
+    return chart;
+}
+
+function drawRest() {
+    const chart = charts.find((one) => !one.plot);
+    if (chart) {
+        draw(chart);
+        setTimeout(drawRest);
+    } else {
+        document.documentElement.dataset.drawn = "all";
+    }
 }
 
 /* chart: id, title, decision, x, xName, xLabel, yLabel, axis, series (name,
@@ -436,9 +466,9 @@ function addChart(chart) {
     addTables(section, chart.tables);
     chart.box.addEventListener("keydown", (event) => onKey(chart, event));
     charts.push(chart);
-    draw(chart);
+    chart.box.style.minHeight = heightOf(chart) + "px";
     new ResizeObserver(() => {
-        if (chart.box.clientWidth !== chart.plot.width)
+        if (chart.plot && chart.box.clientWidth !== chart.plot.width)
             chart.plot.setSize({width: chart.box.clientWidth,
                                 height: heightOf(chart)});
     }).observe(chart.box);
@@ -566,7 +596,7 @@ function addCache() {
         x: curve.blocks, xName: "Blocks", axis: log(whole),
         xLabel: "blocks in an LRU cache", yLabel: "served, % of prompt tokens",
         upper: known && {label: "GiB", factor: known.gib / known.blocks},
-        yMax: 100, value: percent,
+        yMax: 100, value: percent, step: HOLDS_UP_TO_NEXT,
         series: [
             {name: "LRU cache", color: "--s1",
              values: curve.tokens.map(shareOf)},
@@ -684,6 +714,7 @@ function addLengths(key, id, title, decision) {
         x: series.length ? curve.at : [], xName: "At least",
         axis: log((v) => counted(v, "token")), xLabel: "tokens, at least",
         yLabel: "% of rows", yMax: 100, value: percent, series,
+        step: HOLDS_SINCE_LAST,
         remarks: left > 0 ? ["Curves are of the " +
             counted(curve.curves.length - 1, "agent") + " with most rows; " +
             whole(left) + " more have none."] : [],
@@ -732,7 +763,8 @@ function addTimes() {
     timeChart({
         id: "calls", title: "Calls over time",
         decision: "Decides the request rate that must be borne at the worst " +
-            "moment, not on average. Each bar is " + width + " wide.",
+            "moment, not on average." +
+            (times.rows.length ? " Each bar is " + width + " wide." : ""),
         yLabel: "calls started per s",
         series: [{name: "calls per s", color: "--s1",
                   values: perSecond(times.rows)}]});
@@ -776,6 +808,7 @@ function addGaps() {
         x: series.length ? curve.at : [], xName: "At least",
         axis: log(duration, duration), xLabel: "gap, at least",
         yLabel: "% of gaps", yMax: 100, value: percent, series, perTick: 84,
+        step: HOLDS_SINCE_LAST,
         tables: [tableOf("Gaps, ms", ["gap", ...LENGTHS],
             [["delay", ...lengthCells(figures.delay_ms)],
              ["interval", ...lengthCells(figures.interval_ms)]])]});
@@ -828,5 +861,8 @@ addGroups("priorities", "Priorities",
     figures.priorities, curves.priorities);
 
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener(
-    "change", () => charts.forEach(draw));
+    "change", () => charts.filter((chart) => chart.plot).forEach(draw));
+window.addEventListener("beforeprint", () => charts.forEach(drawn));
+charts.slice(0, FIRST_SEEN).forEach(draw);
+setTimeout(drawRest);
 })();
