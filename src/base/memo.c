@@ -83,7 +83,7 @@ tb_status tb_memo_copy(struct tb_memo *memo, struct tb_span bytes,
 void tb_memo_add(struct tb_memo *memo, tb_memo_kind kind, struct tb_span key,
                  const void *value)
 {
-    if (key.len < TB_MEMO_MIN_LEN)
+    if (!tb_memo_takes(key))
         return;
     uint64_t hash = hash_of(kind, key);
     size_t set = hash % SET_COUNT;

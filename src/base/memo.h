@@ -19,8 +19,14 @@
 
 struct tb_memo;
 
-/* Shorter keys are not found and not added: reading those is as quick. */
-enum { TB_MEMO_MIN_LEN = 256 };
+/* Shorter keys are not found and not added: reading those is as quick. Nor are
+ * longer ones, of which too few would fit. */
+enum { TB_MEMO_MIN_LEN = 256, TB_MEMO_MAX_LEN = 512 << 10 };
+
+static inline bool tb_memo_takes(struct tb_span key)
+{
+    return key.len >= TB_MEMO_MIN_LEN && key.len <= TB_MEMO_MAX_LEN;
+}
 
 /* Tells apart what different users make of the same bytes: the address of some
  * object that only this user has. */

@@ -372,7 +372,7 @@ static tb_status append_known(struct tb_buffer *out,
     static const char kinds[TB_CHAT_FOR_ENDPOINT + 1];
     tb_memo_kind kind = &kinds[chat_reader];
     size_t len, start = out->len;
-    if (!memo || message->json.len < TB_MEMO_MIN_LEN)
+    if (!memo || !tb_memo_takes(message->json))
         return append_object(out, message, chat_reader, arena, error);
     const struct tb_span *known = tb_memo_find(memo, kind, message->json, &len);
     if (known)

@@ -171,7 +171,7 @@ static tb_status read_message(struct tb_render *run, struct tb_memo *memo,
         return TB_OK;
     }
     TB_TRY(tb_json_read_raw(reader, &json));
-    if (json.len >= TB_MEMO_MIN_LEN)
+    if (tb_memo_takes(json))
         return read_to_keep(run, memo, json, message);
     struct tb_value read;
     TB_TRY(tb_json_value_read(run, json, &read));

@@ -301,7 +301,7 @@ static tb_status find_known(const struct tb_message_list *list,
         tb_json_skip_known(reader, len);
         return TB_OK;
     }
-    if (tb_json_read_raw(reader, &raw) == TB_OK && raw.len >= TB_MEMO_MIN_LEN)
+    if (tb_json_read_raw(reader, &raw) == TB_OK && tb_memo_takes(raw))
         TB_TRY(read_to_keep(list, raw, known));
     if (!*known)
         *reader = start;

@@ -119,6 +119,10 @@ static void test_memo(void **state)
     bytes[0][TB_MEMO_MIN_LEN] = 'a';
     assert_null(tb_memo_find(memo, &kind, tb_span_of(bytes[0]), &len));
     assert_null(tb_memo_find(memo, &kind, TB_SPAN("a"), &len));
+    static uint8_t long_bytes[TB_MEMO_MAX_LEN + 1];
+    struct tb_span long_key = {long_bytes, sizeof(long_bytes)};
+    tb_memo_add(memo, &kind, long_key, long_bytes);
+    assert_null(tb_memo_find(memo, &kind, long_key, &len));
     // What was added is forgotten once much more was.
     bool is_found = true;
     for (int i = 0; i < 64 && is_found; i++) {
