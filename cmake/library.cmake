@@ -26,10 +26,12 @@ target_link_libraries(tracebake_static PRIVATE ${needed})
 set_target_properties(tracebake_static PROPERTIES
   OUTPUT_NAME tracebake EXPORT_NAME static LINKER_LANGUAGE C)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(FILES include/tracebake.h TYPE INCLUDE)
 set(packages "${CMAKE_INSTALL_LIBDIR}/cmake/tracebake")
 foreach(kind shared static)
   install(TARGETS tracebake_${kind} EXPORT tracebake-${kind}
+    LIBRARY COMPONENT library NAMELINK_COMPONENT development
     INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(EXPORT tracebake-${kind} NAMESPACE tracebake::
     DESTINATION "${packages}")
