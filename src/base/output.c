@@ -28,9 +28,11 @@ struct tb_output {
     int fd;
     bool is_standard; // fd belongs to the process
     bool is_stream;
-    bool is_disposable; // need not be synced
+    bool is_disposable;                 // need not be synced
     bool is_prepared;                   // all bytes are on their way
     bool is_finished;                   // committed, or tried to
+    bool is_placed;                     // the file has its name
+    bool has_old;                       // `temp` is what had the name before
     bool (*is_stopping)(void *context); // asked when a signal arrives
     void *stop_context;
     struct tb_compressor *compressor; // NULL: plain
@@ -315,18 +317,53 @@ tb_status tb_output_prepare(struct tb_output *output, struct tb_error *error)
     return is_synced ? sync_file(output, error) : TB_OK;
 }
 
+/* Changes the names of both files at once, so that the old one can be given
+ * back. False where there is none, or the file system cannot. */
+static bool exchange(const char *temp, const char *target)
+{
+#ifdef RENAME_EXCHANGE
+    return renameat2(AT_FDCWD, temp, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
+#else
+    (void)temp, (void)target;
+    return false;
+#endif
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 tb_status tb_output_commit(struct tb_output *output, struct tb_error *error)
 {
     tb_status status = tb_output_prepare(output, error);
     output->is_finished = true;
     if (status != TB_OK || output->is_stream)
         return status;
-    if (rename(text_of(&output->temp), text_of(&output->target)) != 0)
+    const char *temp = text_of(&output->temp);
+    const char *target = text_of(&output->target);
+    output->has_old = is_regular(target) && exchange(temp, target);
+    if (!output->has_old && rename(temp, target) != 0)
         return fail_errno(output, "cannot put the file in place", error);
-    tb_buffer_release(&output->temp);
+    output->is_placed = true;
+    if (!output->has_old)
+        tb_buffer_release(&output->temp);
     if (!output->is_disposable)
         sync_folder(text_of(&output->target));
     return TB_OK;
+}
+
+void tb_output_take_back(struct tb_output *output)
+{
+    const char *target = text_of(&output->target);
+    if (!output->is_placed)
+        return;
+    output->is_placed = false;
+    if (!output->has_old)
+        (void)unlink(target);
+    else if (rename(text_of(&output->temp), target) == 0)
+        tb_buffer_release(&output->temp);
 }
 
 bool tb_output_is_stream(const struct tb_output *output)
@@ -350,14 +387,41 @@ void tb_output_close(struct tb_output *output)
     tb_memory_free(output);
 }
 
+static bool is_same_node(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+// The folder that a path's last name stands in.
+static bool stat_folder(const char *path, struct stat *info)
+{
+    char folder[4096];
+    size_t len = tb_path_folder_len(path);
+    if (len >= sizeof(folder))
+        return false;
+    memcpy(folder, path, len);
+    folder[len] = '\0';
+    return stat(len > 0 ? folder : ".", info) == 0;
+}
+
+// Two names for a file that is not there yet.
+static bool is_same_place(const char *a, const char *b)
+{
+    struct stat first, second;
+    return strcmp(a + tb_path_folder_len(a), b + tb_path_folder_len(b)) == 0 &&
+           stat_folder(a, &first) && stat_folder(b, &second) &&
+           is_same_node(&first, &second);
+}
+
 bool tb_output_is_same_file(const char *a, const char *b)
 {
     struct stat first, second;
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return false;
-    if (stat(a, &first) != 0 || stat(b, &second) != 0)
-        return false;
+    bool has_first = stat(a, &first) == 0, has_second = stat(b, &second) == 0;
+    if (!has_first && !has_second)
+        return is_same_place(a, b);
     // /dev/null may well be both.
-    return !S_ISCHR(first.st_mode) && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
+    return has_first && has_second && !S_ISCHR(first.st_mode) &&
+           is_same_node(&first, &second);
 }

@@ -42,13 +42,19 @@ TB_NODISCARD tb_status tb_output_prepare(struct tb_output *output,
 TB_NODISCARD tb_status tb_output_commit(struct tb_output *output,
                                         struct tb_error *error);
 
+/* After a commit, until the output is closed: gives what was there before its
+ * name back, or takes the file away where nothing was. For files that belong
+ * together, when a later one cannot follow. */
+void tb_output_take_back(struct tb_output *output);
+
 /* Is it written through (no regular file)? */
 bool tb_output_is_stream(const struct tb_output *output);
 
 /* Without a commit before, removes the temporary file. NULL is accepted. */
 void tb_output_close(struct tb_output *output);
 
-/* Do both paths lead to the same file? False when one does not exist. */
+/* Do both paths lead to the same file, or to the same place where neither is
+ * yet? */
 bool tb_output_is_same_file(const char *a, const char *b);
 
 #endif

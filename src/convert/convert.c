@@ -174,10 +174,30 @@ static tb_status take_batch(void *context, struct tb_batch *batch,
 /* ---- the tokenizer
  * ---------------------------------------------------------------- */
 
+// Nor may the output replace the tokenizer that was found, or its template.
+static tb_status spare_model(const struct run *run, struct tb_error *error)
+{
+    static const char *const beside[] = {
+        "tokenizer_config.json", "chat_template.jinja", "chat_template.json"};
+    const char *origin = tb_tokenizer_origin(run->model.tokenizer);
+    const char *slash = strrchr(origin, '/');
+    int folder_len = slash ? (int)(slash - origin) + 1 : 0;
+    TB_TRY(tb_run_output_spare(&run->output, origin, error));
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+        char path[4096];
+        (void)snprintf(path, sizeof(path), "%.*s%s", folder_len, origin,
+                       beside[i]);
+        TB_TRY(tb_run_output_spare(&run->output, path, error));
+    }
+    return TB_OK;
+}
+
 static tb_status start_workers(struct run *run, struct tb_error *error)
 {
     tb_status status = tb_run_model_open(&run->model, run->options,
                                          &run->choice, run->stats, error);
+    if (status == TB_OK)
+        status = spare_model(run, error);
     run->is_without_tokenizer = status != TB_OK;
     TB_TRY(status);
     return tb_pipeline_start(run->pipeline, run->model.tokenizer, error);

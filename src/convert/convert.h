@@ -101,6 +101,7 @@ struct tb_convert_options {
     /* How to fetch a tokenizer that is not there; NULL: not at all. */
     const struct tb_hub_access *hub;
     tb_consumer consumer; /* the summary ends with the command for it */
+    const char *list;     /* file that names of inputs came from, or NULL */
     const char *calls;    /* where a line per call goes (call_log.h), or NULL */
     const char *version;  /* of the program, for the meta file */
     const char *command;  /* how the run was asked for, for the meta file */

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define META_EXTENSION ".meta.json"
 
@@ -21,9 +20,8 @@ static struct meta_path meta_path_of(const struct tb_run_output *output)
 
 /* ---- where things go -------------------------------------------------- */
 
-// No file of the run may replace what is read.
-static tb_status check_against(const struct tb_run_output *output,
-                               const char *input, struct tb_error *error)
+tb_status tb_run_output_spare(const struct tb_run_output *output,
+                              const char *input, struct tb_error *error)
 {
     struct meta_path meta = meta_path_of(output);
     bool is_kept = !tb_output_is_same_file(input, output->path) &&
@@ -68,9 +66,12 @@ static tb_status choose_paths(struct tb_run_output *output,
     if (strlen(output->path) == sizeof(output->path) - 1)
         return tb_fail(error, TB_ERR_USAGE, "the output's path is too long");
     for (size_t i = 0; i < options->input_count; i++)
-        TB_TRY(check_against(output, options->inputs[i], error));
-    if (options->tokenizer)
-        TB_TRY(check_against(output, options->tokenizer, error));
+        TB_TRY(tb_run_output_spare(output, options->inputs[i], error));
+    const char *others[] = {options->tokenizer, options->templates.path,
+                            options->list};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (others[i])
+            TB_TRY(tb_run_output_spare(output, others[i], error));
     return check_calls(output, error);
 }
 
@@ -107,33 +108,18 @@ static tb_status write_meta(struct tb_output *output,
     return tb_output_prepare(output, error);
 }
 
-// Gives a file its name; `*taken_back` is what to remove if a later one fails.
-static tb_status put_in_place(struct tb_output *output, const char *path,
-                              const char **taken_back, struct tb_error *error)
+static tb_status put_in_place(struct tb_run_output *output,
+                              struct tb_output *meta, struct tb_error *error)
 {
-    *taken_back = NULL;
-    if (!output)
-        return TB_OK;
-    TB_TRY(tb_output_commit(output, error));
-    if (!tb_output_is_stream(output))
-        *taken_back = path;
-    return TB_OK;
-}
-
-static tb_status put_all_in_place(struct tb_run_output *output,
-                                  struct tb_output *meta, const char *meta_path,
-                                  struct tb_error *error)
-{
-    const char *placed[3] = {NULL};
-    tb_status status = put_in_place(meta, meta_path, &placed[0], error);
-    if (status == TB_OK)
-        status =
-            put_in_place(output->calls, output->calls_path, &placed[1], error);
-    if (status == TB_OK)
-        status = put_in_place(output->rows, output->path, &placed[2], error);
-    for (size_t i = 0; i < 2 && status != TB_OK; i++)
-        if (placed[i])
-            (void)unlink(placed[i]);
+    struct tb_output *files[] = {meta, output->calls, output->rows};
+    enum { COUNT = sizeof(files) / sizeof(files[0]) };
+    tb_status status = TB_OK;
+    for (size_t i = 0; i < COUNT && status == TB_OK; i++)
+        if (files[i])
+            status = tb_output_commit(files[i], error);
+    for (size_t i = 0; i < COUNT && status != TB_OK; i++)
+        if (files[i])
+            tb_output_take_back(files[i]);
     return status;
 }
 
@@ -153,7 +139,7 @@ tb_status tb_run_output_commit(struct tb_run_output *output,
             status = write_meta(file, meta, stats, error);
     }
     if (status == TB_OK)
-        status = put_all_in_place(output, file, path.text, error);
+        status = put_in_place(output, file, error);
     tb_output_close(file);
     return status;
 }

@@ -29,10 +29,16 @@ TB_NODISCARD tb_status tb_run_output_open(
     struct tb_run_output *output, const struct tb_convert_options *options,
     bool (*is_stopping)(void *context), void *context, struct tb_error *error);
 
+/* TB_ERR_USAGE when a file of the run would replace this one, which it reads.
+ * Nothing is lost yet: what is opened gets its name at the end. */
+TB_NODISCARD tb_status tb_run_output_spare(const struct tb_run_output *output,
+                                           const char *path,
+                                           struct tb_error *error);
+
 /* All files are wholly on the disk before any gets its name, and the rows get
  * it last: rows without what stands beside them would be the worse half. When
- * one cannot follow, those before it go again: they are not about the rows
- * that are there. Rows that are written through have no meta file. */
+ * one cannot follow, what was there before those before it comes back. Rows
+ * that are written through have no meta file. */
 TB_NODISCARD tb_status tb_run_output_commit(struct tb_run_output *output,
                                             const struct tb_meta *meta,
                                             const struct tb_stats *stats,

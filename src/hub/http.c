@@ -354,6 +354,12 @@ static tb_status follow(struct exchange *exchange)
         if (!is_redirect(answer))
             return TB_OK;
         read_target(exchange);
+        if (answer->url[0] == '\0') {
+            answer->fault = TB_HTTP_OTHER;
+            (void)snprintf(answer->fault_text, sizeof(answer->fault_text),
+                           "a redirection without a usable address");
+            return TB_OK;
+        }
     }
     answer->fault = TB_HTTP_OTHER;
     (void)snprintf(answer->fault_text, sizeof(answer->fault_text),

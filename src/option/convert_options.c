@@ -413,6 +413,7 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
     options->templates = arguments->templates;
     options->consumer = (tb_consumer)arguments->consumer;
     options->calls = arguments->calls;
+    options->list = arguments->files_from;
     options->keeps_failed = arguments->keeps_failed;
     TB_TRY(apply_form(arguments, &options->form, error));
     TB_TRY(check_effect(arguments, &options->form, error));

@@ -104,7 +104,7 @@ static inline void tb_short_key(struct tb_span word, size_t readable_len,
     } else {
         memcpy(key, word.ptr, word.len);
     }
-    key[1] ^= (uint64_t)word.len << 56;
+    ((uint8_t *)key)[15] = (uint8_t)word.len; // the 16th byte in memory
 }
 
 static inline uint64_t tb_short_hash(const uint64_t key[2])

@@ -271,6 +271,14 @@ int rename(const char *from, const char *to)
     return fails(CALL_RENAME) ? -1 : real(from, to);
 }
 
+int renameat2(int from_folder, const char *from, int to_folder, const char *to,
+              unsigned flags)
+{
+    REAL(int, "renameat2", int, const char *, int, const char *, unsigned);
+    return fails(CALL_RENAME) ? -1
+                              : real(from_folder, from, to_folder, to, flags);
+}
+
 int unlink(const char *path)
 {
     REAL(int, "unlink", const char *);

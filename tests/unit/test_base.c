@@ -706,6 +706,47 @@ static void test_outputs_beside_each_other(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+static void put(const char *path, const char *text, bool is_taken_back)
+{
+    struct tb_output *output;
+    assert_int_equal(tb_output_open(path, &output, NULL), TB_OK);
+    assert_int_equal(tb_output_write(output, tb_span_of(text), NULL), TB_OK);
+    assert_int_equal(tb_output_commit(output, NULL), TB_OK);
+    if (is_taken_back)
+        tb_output_take_back(output);
+    tb_output_close(output);
+}
+
+// What was there before comes back; what was not is not there again.
+static void test_output_taken_back(void **state)
+{
+    struct folder *folder = *state;
+    const char *path = file_in(folder, "o");
+    put(path, "nothing was here", true);
+    assert_int_equal(access(path, F_OK), -1);
+    put(path, "old", false);
+    put(path, "new", true);
+    struct tb_buffer content = TB_BUFFER(SIZE_MAX);
+    assert_int_equal(tb_input_read_all(path, &content, NULL), TB_OK);
+    assert_true(tb_span_equal(tb_buffer_span(&content), TB_SPAN("old")));
+    tb_buffer_release(&content);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* A file that is not there yet, by two names. */
+static void test_output_same_place(void **state)
+{
+    struct folder *folder = *state;
+    char other[4096];
+    const char *path = file_in(folder, "o");
+    const char *name = strrchr(path, '/');
+    (void)snprintf(other, sizeof(other), "%.*s/.%s", (int)(name - path), path,
+                   name);
+    assert_true(tb_output_is_same_file(path, other));
+    (void)snprintf(other, sizeof(other), "%.*s/p", (int)(name - path), path);
+    assert_false(tb_output_is_same_file(path, other));
+}
+
 static void ignore_signal(int number)
 {
     (void)number;
@@ -859,6 +900,8 @@ int main(void)
         IN_FOLDER(test_output_long_name),
         IN_FOLDER(test_output_sweeps_what_was_left),
         IN_FOLDER(test_outputs_beside_each_other),
+        IN_FOLDER(test_output_taken_back),
+        IN_FOLDER(test_output_same_place),
         IN_FOLDER(test_output_stops_at_a_full_pipe),
         cmocka_unit_test(test_output_streams),
         cmocka_unit_test(test_output_disk_full),
