@@ -1,7 +1,25 @@
 #include "hash.h"
 
+#include <sys/random.h>
+#include <time.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+uint64_t tb_hash_secret(void)
+{
+    uint64_t secret;
+    if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) ==
+        (ssize_t)sizeof(secret))
+        return secret;
+    // Early after boot, or where the call is forbidden: what the loader and
+    // the clock made of this run.
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t parts[] = {(uint64_t)now.tv_sec, (uint64_t)now.tv_nsec,
+                        (uint64_t)(uintptr_t)&secret};
+    return XXH3_64bits(parts, sizeof(parts));
+}
 
 uint64_t tb_hash64(struct tb_span bytes, uint64_t seed)
 {

@@ -10,6 +10,11 @@ struct tb_hash128 {
     uint64_t high;
 };
 
+/* Not known before, and another one each time: hashes with it as seed are for
+ * tables whose keys come from foreign files, so that no file can be made whose
+ * keys all meet in one slot. What a program tells must not depend on it. */
+uint64_t tb_hash_secret(void);
+
 uint64_t tb_hash64(struct tb_span bytes, uint64_t seed);
 struct tb_hash128 tb_hash128(struct tb_span bytes, uint64_t seed);
 

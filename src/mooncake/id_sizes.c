@@ -1,10 +1,11 @@
 #include "id_sizes.h"
 
+#include "hash.h"
 #include "memory.h"
 
 enum { FIRST_SLOTS = 1 << 10 };
 
-// The finalizer of SplitMix64: ids count up from 0, and slots must not.
+// The finalizer of SplitMix64.
 static uint64_t mix(uint64_t id)
 {
     id = (id ^ id >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -20,7 +21,10 @@ uint32_t tb_id_before(uint64_t id)
 static struct tb_id_size *find(const struct tb_id_sizes *sizes, uint64_t id)
 {
     size_t mask = sizes->slot_count - 1;
-    size_t at = (size_t)mix(id) & mask;
+    size_t at =
+        (size_t)tb_hash64((struct tb_span){(const uint8_t *)&id, sizeof(id)},
+                          sizes->secret) &
+        mask;
     while (sizes->slots[at].size && sizes->slots[at].id != id)
         at = (at + 1) & mask;
     return &sizes->slots[at];
@@ -30,7 +34,8 @@ static tb_status grow(struct tb_id_sizes *sizes)
 {
     struct tb_id_sizes grown = {
         .slot_count = sizes->slot_count ? 2 * sizes->slot_count : FIRST_SLOTS,
-        .count = sizes->count};
+        .count = sizes->count,
+        .secret = sizes->slot_count ? sizes->secret : tb_hash_secret()};
     grown.slots = tb_memory_zeroed(grown.slot_count, sizeof(*grown.slots));
     if (!grown.slots)
         return TB_ERR_MEMORY;

@@ -16,6 +16,7 @@ struct tb_id_sizes {
     struct tb_id_size *slots; /* open addressing */
     size_t slot_count;
     uint64_t count;
+    uint64_t secret; /* of their hashes */
 };
 
 /* What `before` is for an id that stands behind `id`; never 0. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "hash.h"
 #include "memory.h"
 
 enum { FIRST_SLOTS = 16 };
@@ -11,7 +12,8 @@ enum { FIRST_SLOTS = 16 };
 
 tb_status tb_prefix_tree_init(struct tb_prefix_tree *tree, uint32_t block_len)
 {
-    *tree = (struct tb_prefix_tree){.block_len = block_len};
+    *tree = (struct tb_prefix_tree){.block_len = block_len,
+                                    .secret = tb_hash_secret()};
     tree->nodes =
         tb_array_grow(NULL, &tree->node_capacity, 1, sizeof(*tree->nodes));
     tree->children = tb_memory_zeroed(FIRST_SLOTS, sizeof(*tree->children));
@@ -34,11 +36,12 @@ void tb_prefix_tree_release(struct tb_prefix_tree *tree)
 
 /* ---- children ------------------------------------------------------------ */
 
-static uint64_t hash_of(uint32_t parent, uint64_t id)
+static uint64_t hash_of(const struct tb_prefix_tree *tree, uint32_t parent,
+                        uint64_t id)
 {
-    uint64_t hash = (id + parent * UINT64_C(0xD6E8FEB86659FD93)) *
-                    UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
+    uint64_t key[] = {parent, id};
+    return tb_hash64((struct tb_span){(const uint8_t *)key, sizeof(key)},
+                     tree->secret);
 }
 
 static uint64_t first_id(const struct tb_prefix_tree *tree, uint32_t node)
@@ -52,7 +55,7 @@ static uint32_t *find_slot(const struct tb_prefix_tree *tree, uint32_t parent,
                            uint64_t id)
 {
     size_t mask = tree->child_slots - 1;
-    size_t at = (size_t)hash_of(parent, id) & mask;
+    size_t at = (size_t)hash_of(tree, parent, id) & mask;
     for (;; at = (at + 1) & mask) {
         uint32_t node = tree->children[at];
         if (node == 0 ||

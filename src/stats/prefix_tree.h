@@ -40,8 +40,9 @@ struct tb_prefix_tree {
     uint32_t id_count;  /* distinct blocks */
     uint32_t *children; /* node numbers by parent and first id, or 0 */
     size_t child_slots;
-    uint32_t *path; /* of the current prompt: node numbers, from the root's
-                       child on */
+    uint64_t secret; /* of their hashes */
+    uint32_t *path;  /* of the current prompt: node numbers, from the root's
+                        child on */
     size_t path_capacity;
     uint32_t path_count;
     uint32_t old_count; /* path nodes that were there before the prompt */

@@ -1,5 +1,6 @@
 #include "visitor_set.h"
 
+#include "hash.h"
 #include "memory.h"
 
 enum { FIRST_SLOTS = 16 };
@@ -12,9 +13,11 @@ static uint64_t pair_of(uint32_t place, uint32_t visitor)
 // The slot of `pair`, or the free one where it belongs.
 static uint64_t *find(const struct tb_visitor_set *set, uint64_t pair)
 {
-    uint64_t hash = pair * UINT64_C(0x9E3779B97F4A7C15);
     size_t mask = set->slot_count - 1;
-    size_t at = (size_t)(hash ^ hash >> 32) & mask;
+    size_t at = (size_t)tb_hash64(
+                    (struct tb_span){(const uint8_t *)&pair, sizeof(pair)},
+                    set->secret) &
+                mask;
     while (set->slots[at] && set->slots[at] != pair)
         at = (at + 1) & mask;
     return &set->slots[at];
@@ -24,7 +27,8 @@ static tb_status grow(struct tb_visitor_set *set)
 {
     struct tb_visitor_set grown = {
         .slot_count = set->slot_count ? 2 * set->slot_count : FIRST_SLOTS,
-        .count = set->count};
+        .count = set->count,
+        .secret = set->slot_count ? set->secret : tb_hash_secret()};
     grown.slots = tb_memory_zeroed(grown.slot_count, sizeof(*grown.slots));
     if (!grown.slots)
         return TB_ERR_MEMORY;

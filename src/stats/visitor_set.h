@@ -8,6 +8,7 @@
 struct tb_visitor_set {
     uint64_t *slots; /* the pair + 1, or 0; open addressing */
     size_t slot_count, count;
+    uint64_t secret; /* of their hashes */
 };
 
 bool tb_visitor_set_has(const struct tb_visitor_set *set, uint32_t place,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hash.h"
 #include "memory.h"
 #include "prefix_ranking.h"
 #include "trace_analysis.h"
@@ -51,6 +52,34 @@ static void test_visitors(void **state)
         assert_false(tb_visitor_set_has(&set, i % 10 + 1, i));
     }
     tb_visitor_set_release(&set);
+}
+
+/* Ids that a multiplication by a known number leads to one slot. */
+static void test_aimed_ids(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000 };
+    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t inverse = factor; // three bits of it are right, then twice as many
+    for (int i = 0; i < 5; i++)
+        inverse *= 2 - factor * inverse;
+    assert_true(inverse * factor == 1);
+    struct tb_prefix_tree tree;
+    assert_int_equal(tb_prefix_tree_init(&tree, BLOCK_LEN), TB_OK);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint64_t id = (i << 46) * inverse;
+        assert_int_equal(tb_prefix_tree_begin(&tree, TB_PREFIX_ROOT), TB_OK);
+        assert_int_equal(tb_prefix_tree_extend(&tree, &id, 1, 1), TB_OK);
+    }
+    assert_int_equal(tree.node_count, COUNT + 1);
+    size_t run = 0, longest = 0;
+    for (size_t i = 0; i < tree.child_slots; i++) {
+        run = tree.children[i] ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    assert_true(longest < COUNT / 10);
+    assert_true(tb_hash_secret() != tb_hash_secret());
+    tb_prefix_tree_release(&tree);
 }
 
 static void test_turn_groups(void **state)
@@ -243,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tally),
         cmocka_unit_test(test_visitors),
+        cmocka_unit_test(test_aimed_ids),
         cmocka_unit_test(test_turn_groups),
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_ranking),
