@@ -408,14 +408,14 @@ static tb_status finish(struct job *job)
     return tb_trace_analysis_finish(&job->analysis);
 }
 
-static tb_status tell(struct job *job)
+static tb_status tell(struct job *job, struct tb_error *error)
 {
     struct tb_buffer text = TB_BUFFER(REPORT_MAX_LEN);
     tb_status status = job->arguments->is_json
                            ? tb_analysis_json(&job->report, &text)
                            : tb_analysis_text(&job->report, &text);
     if (status == TB_OK)
-        status = tb_message_text(tb_buffer_span(&text), false);
+        status = tb_message_text(tb_buffer_span(&text), false, error);
     tb_buffer_release(&text);
     return status;
 }
@@ -472,7 +472,7 @@ static tb_status run(struct job *job, struct tb_error *error)
     TB_TRY(finish(job));
     if (job->page)
         TB_TRY(write_page(job, error));
-    return is_page_standard_output(job->arguments) ? TB_OK : tell(job);
+    return is_page_standard_output(job->arguments) ? TB_OK : tell(job, error);
 }
 
 static int analyze(const struct arguments *arguments)

@@ -68,14 +68,6 @@ static const char help_tail[] =
     "Example:\n"
     "  tracebake nat trace.json --tokenizer builtin\n";
 
-static int print(const struct tb_buffer *text, tb_status status)
-{
-    if (status == TB_OK)
-        status = tb_message_text(tb_buffer_span(text), false);
-    bool is_done = status == TB_OK || status == TB_ERR_CLOSED;
-    return is_done ? TB_EXIT_DONE : TB_EXIT_FAILED;
-}
-
 static tb_status append_help(struct tb_buffer *text)
 {
     TB_TRY(tb_buffer_append(text, tb_span_of(help_head)));
@@ -88,7 +80,7 @@ static tb_status append_help(struct tb_buffer *text)
 static int print_help(void)
 {
     struct tb_buffer text = TB_BUFFER(HELP_MAX);
-    int result = print(&text, append_help(&text));
+    int result = tb_message_document(&text, append_help(&text));
     tb_buffer_release(&text);
     return result;
 }
@@ -96,7 +88,7 @@ static int print_help(void)
 static int print_version(void)
 {
     struct tb_buffer text = TB_BUFFER(HELP_MAX);
-    int result = print(
+    int result = tb_message_document(
         &text, tb_buffer_append(&text, TB_SPAN("tracebake " TB_VERSION "\n")));
     tb_buffer_release(&text);
     return result;

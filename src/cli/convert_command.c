@@ -71,7 +71,7 @@ static tb_status print_summary(const struct tb_convert_arguments *arguments,
                            ? tb_summary_json(stats, &text)
                            : tb_summary_text(stats, &text);
     if (status == TB_OK)
-        status = tb_message_text(tb_buffer_span(&text), is_error);
+        status = tb_message_text(tb_buffer_span(&text), is_error, NULL);
     tb_buffer_release(&text);
     return status;
 }

@@ -35,14 +35,18 @@ static void write_clean(FILE *file, struct tb_span text)
     (void)fwrite(text.ptr + begin, 1, text.len - begin, file);
 }
 
-tb_status tb_message_text(struct tb_span text, bool is_error)
+tb_status tb_message_text(struct tb_span text, bool is_error,
+                          struct tb_error *error)
 {
     FILE *file = is_error ? stderr : stdout;
     if (text.len > 0)
         write_clean(file, text);
     if (fflush(file) == 0 && !ferror(file))
         return TB_OK;
-    return errno == EPIPE ? TB_ERR_CLOSED : TB_ERR_IO;
+    tb_status status = errno == EPIPE ? TB_ERR_CLOSED : TB_ERR_IO;
+    tb_fail_errno(error, status, "cannot write");
+    tb_error_set_path(error, is_error ? "standard error" : "standard output");
+    return status;
 }
 
 void tb_message_line(const char *format, ...)
@@ -82,12 +86,15 @@ int tb_message_usage(const struct tb_error *error, const char *command)
 
 int tb_message_document(const struct tb_buffer *text, tb_status status)
 {
-    if (status == TB_OK)
-        status = tb_message_text(tb_buffer_span(text), false);
-    bool is_done = status == TB_OK || status == TB_ERR_CLOSED;
-    if (!is_done)
-        tb_message_line("cannot print: %s", tb_status_name(status));
-    return is_done ? TB_EXIT_DONE : TB_EXIT_FAILED;
+    struct tb_error error;
+    if (status != TB_OK)
+        tb_fail(&error, status, "cannot print: %s", tb_status_name(status));
+    else
+        status = tb_message_text(tb_buffer_span(text), false, &error);
+    if (status == TB_OK || status == TB_ERR_CLOSED)
+        return TB_EXIT_DONE;
+    tb_message_error(&error);
+    return TB_EXIT_FAILED;
 }
 
 int tb_message_help(const struct tb_option_table *table)

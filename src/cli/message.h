@@ -16,14 +16,16 @@ void tb_message_line(const char *format, ...) TB_PRINTF(1, 2);
 int tb_message_usage(const struct tb_error *error, const char *command);
 
 /* Many lines on standard output or standard error. TB_ERR_CLOSED when the
- * reader of a pipe went away. */
-TB_NODISCARD tb_status tb_message_text(struct tb_span text, bool is_error);
+ * reader of a pipe went away; TB_ERR_IO, and the system's reason in `error`,
+ * when they cannot be written. errno is then that of the failure. */
+TB_NODISCARD tb_status tb_message_text(struct tb_span text, bool is_error,
+                                       struct tb_error *error);
 
 /* Prints a command's manual on standard output; returns the exit status. */
 int tb_message_help(const struct tb_option_table *table);
 
-/* Prints a text that was made with `status` on standard output; returns the
- * exit status. */
+/* Prints a text that was made with `status` on standard output, or says why
+ * it cannot; returns the exit status. */
 int tb_message_document(const struct tb_buffer *text, tb_status status);
 
 /* Fills `target` with what was typed (option.h). False when the command is

@@ -71,12 +71,14 @@ struct job {
     tb_mooncake_consumer consumer;
     struct tb_buffer text; // to be printed: lines, or the findings' JSON
     tb_status status;      // of the first failure to write that down
+    struct tb_error error; // why, when it was written and could not be
 };
 
 static void flush(struct job *job)
 {
     if (job->status == TB_OK)
-        job->status = tb_message_text(tb_buffer_span(&job->text), false);
+        job->status =
+            tb_message_text(tb_buffer_span(&job->text), false, &job->error);
     tb_buffer_clear(&job->text);
 }
 
@@ -182,7 +184,7 @@ static tb_status close_report(struct job *job,
         tb_validation_json(validation, tb_buffer_span(&job->text), &whole);
     tb_buffer_clear(&job->text);
     if (status == TB_OK)
-        status = tb_message_text(tb_buffer_span(&whole), false);
+        status = tb_message_text(tb_buffer_span(&whole), false, &job->error);
     tb_buffer_release(&whole);
     return status;
 }
@@ -245,6 +247,8 @@ static int validate(const struct arguments *arguments)
         return TB_EXIT_SIGNAL + tb_stop_signal();
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return is_good ? TB_EXIT_DONE : TB_EXIT_FAILED;
+    if (job.error.status == status)
+        error = job.error;
     if (error.status != status)
         tb_fail(&error, status, "cannot validate: %s", tb_status_name(status));
     tb_message_error(&error);

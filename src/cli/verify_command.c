@@ -109,7 +109,7 @@ static tb_status read_all(struct job *job, struct tb_error *error)
 }
 
 static tb_status tell(struct job *job, const struct tb_replayed_rows *rows,
-                      bool *is_good)
+                      bool *is_good, struct tb_error *error)
 {
     struct tb_buffer text = TB_BUFFER(REPORT_MAX_LEN);
     struct tb_verification verification = {
@@ -126,7 +126,7 @@ static tb_status tell(struct job *job, const struct tb_replayed_rows *rows,
                            ? tb_verification_json(&verification, &text)
                            : tb_verification_text(&verification, &text);
     if (status == TB_OK)
-        status = tb_message_text(tb_buffer_span(&text), false);
+        status = tb_message_text(tb_buffer_span(&text), false, error);
     tb_buffer_release(&text);
     return status;
 }
@@ -152,7 +152,7 @@ static tb_status run(struct job *job, bool *is_good, struct tb_error *error)
     TB_TRY(tb_replay_check_make(&job->calls, &job->run.requests, &checked,
                                 &job->check));
     tb_replay_causes_find(&job->check, &job->run, &rows, &job->causes);
-    return tell(job, &rows, is_good);
+    return tell(job, &rows, is_good, error);
 }
 
 static int verify(const struct arguments *arguments)

@@ -28,6 +28,7 @@ DATA = HERE.parent / "data"
 RUN_TIMEOUT = 120  # seconds
 OLD = b'{"old": "rows"}\n'
 META = ".meta.json"
+ROW = b'{"input_length": 5, "output_length": 1, "hash_ids": [1]}\n'
 
 
 class Bench:
@@ -211,6 +212,25 @@ def check_full_summary(bench):
             expect("full summary", bench.state() == "new", bench.state())
 
 
+def check_full_texts(bench):
+    """What goes to standard output alone: the reason is the system's."""
+    rows = bench.folder / "rows"
+    rows.write_bytes(ROW)
+    wanted = b"tracebake: standard output: cannot write: No space left on device"
+    runs = (("--help",), ("--version",), ("nat", "--help"),
+            ("tokenizer", "list"), ("analyze", rows),
+            ("analyze", rows, "--json"), ("validate", rows),
+            ("validate", rows, "--json"))
+    for arguments in runs:
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run([bench.tracebake, *arguments],
+                                     stdout=full, stderr=subprocess.PIPE,
+                                     env=bench.environment,
+                                     timeout=RUN_TIMEOUT)
+        expect(f"{arguments} to a full disk", process.returncode == 1 and
+               process.stderr.strip() == wanted, process)
+
+
 def close_files(numbers):
     def close():
         for number in numbers:
@@ -301,6 +321,7 @@ def main():
         bench = Bench(options.tracebake.resolve(), folder)
         check_full_disk(bench)
         check_full_summary(bench)
+        check_full_texts(bench)
         check_memory(bench)
         check_closed_files(bench)
         check_pipes(bench)
