@@ -14,6 +14,7 @@
 #include "mooncake_reader.h"
 #include "option.h"
 #include "output.h"
+#include "path.h"
 #include "stop_signal.h"
 
 enum {
@@ -255,14 +256,14 @@ static tb_status guess_block_size(struct job *job, const char *path,
     struct tb_span line;
     bool has_rows = false;
     *guess = 0;
-    // A pipe can be read only once.
-    if (strcmp(path, "-") == 0 ||
+    // Only a file can be read twice; to open a pipe is to read it.
+    if (strcmp(path, "-") == 0 || tb_path_file_len(path) == 0 ||
         tb_mooncake_reader_open(path, &reader, NULL) != TB_OK)
         return TB_OK;
     tb_status status = TB_OK;
     for (int i = 0; i < GUESS_ROWS && status == TB_OK; i++) {
         struct tb_trace_row row;
-        if (!tb_input_is_seekable(tb_mooncake_reader_input(reader)) ||
+        if (tb_stop_signal() ||
             tb_mooncake_reader_next(reader, &line, NULL) != TB_OK || !line.ptr)
             break;
         tb_arena_reset(&job->arena);

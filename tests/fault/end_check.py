@@ -231,6 +231,19 @@ def check_full_texts(bench):
                process.stderr.strip() == wanted, process)
 
 
+def check_analyze_pipe(bench):
+    """A pipe that has a name can be read once, as standard input can."""
+    path = bench.folder / "pipe"
+    os.mkfifo(path)
+    process = subprocess.Popen([bench.tracebake, "analyze", "--json", path],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=bench.environment)
+    path.write_bytes(ROW)
+    printed, said = process.communicate(timeout=RUN_TIMEOUT)
+    expect("analyze a named pipe", process.returncode == 0 and
+           json.loads(printed)["rows"] == 1, said)
+
+
 def close_files(numbers):
     def close():
         for number in numbers:
@@ -322,6 +335,7 @@ def main():
         check_full_disk(bench)
         check_full_summary(bench)
         check_full_texts(bench)
+        check_analyze_pipe(bench)
         check_memory(bench)
         check_closed_files(bench)
         check_pipes(bench)
