@@ -71,7 +71,7 @@ static void put_histogram(struct tb_page *page,
     tb_page_put(page, "\n%-24s%9s\n", title, "rows");
     for (size_t group = first; group <= last; group++) {
         uint64_t limit = group < 64 ? UINT64_C(1) << group : UINT64_MAX;
-        tb_page_put(page, "  up to %-16s%9s", tb_grouped(limit).text,
+        tb_page_put(page, "  up to %-16s %8s", tb_grouped(limit).text,
                     tb_grouped(counts[group]).text);
         put_bar(page, report, (double)counts[group] / (double)most, TAKEN);
         tb_page_put(page, "\n");
@@ -92,13 +92,13 @@ static void put_tally(struct tb_page *page, const char *name,
 {
     if (tally->count == 0)
         return;
-    tb_page_put(page, "%-18s%8s", name, tb_grouped(tally->count).text);
-    tb_page_put(page, "%8s", tb_grouped(tb_tally_percentile(tally, 0)).text);
-    tb_page_put(page, "%9s", tb_grouped_real(tb_tally_mean(tally)).text);
-    tb_page_put(page, "%8s", tb_grouped(tb_tally_percentile(tally, 0.5)).text);
+    tb_page_put(page, "%-18s %7s", name, tb_grouped(tally->count).text);
+    tb_page_put(page, " %7s", tb_grouped(tb_tally_percentile(tally, 0)).text);
+    tb_page_put(page, " %8s", tb_grouped_real(tb_tally_mean(tally)).text);
+    tb_page_put(page, " %7s", tb_grouped(tb_tally_percentile(tally, 0.5)).text);
     static const double fractions[] = {0.9, 0.99, 1};
     for (size_t i = 0; i < 3; i++)
-        tb_page_put(page, "%9s",
+        tb_page_put(page, " %8s",
                     tb_grouped(tb_tally_percentile(tally, fractions[i])).text);
     tb_page_put(page, "\n");
 }
@@ -145,14 +145,14 @@ static void put_group_columns(struct tb_page *page, const char *title)
 static void put_group(struct tb_page *page, struct tb_length_group *group)
 {
     double all = group->prompt.sum;
-    tb_page_put(page, "%9s", tb_grouped(group->row_count).text);
-    tb_page_put(page, "%9s",
+    tb_page_put(page, " %8s", tb_grouped(group->row_count).text);
+    tb_page_put(page, " %8s",
                 tb_grouped(tb_tally_percentile(&group->prompt, 0.5)).text);
-    tb_page_put(page, "%9s",
+    tb_page_put(page, " %8s",
                 tb_grouped(tb_tally_percentile(&group->prompt, 0.99)).text);
-    tb_page_put(page, "%9s",
+    tb_page_put(page, " %8s",
                 tb_grouped(tb_tally_percentile(&group->fresh, 0.5)).text);
-    tb_page_put(page, "%9s",
+    tb_page_put(page, " %8s",
                 tb_grouped(tb_tally_percentile(&group->output, 0.5)).text);
     tb_page_put(page, "%7.1f %%\n",
                 all > 0 ? 100 * (all - group->fresh.sum) / all : 0);
@@ -270,7 +270,7 @@ static uint64_t put_size(struct tb_page *page,
     double share = percent(served, cache->prompt_tokens);
     tb_page_put(page, "  %-22s", tb_counted(blocks, "block").text);
     if (report->kv_bytes_per_token)
-        tb_page_put(page, "%9.3g", tb_cache_gib(report, sized, blocks));
+        tb_page_put(page, " %8.3g", tb_cache_gib(report, sized, blocks));
     else
         tb_page_put(page, "%9s", "");
     tb_page_put(page, "%7.1f %%", share);
@@ -304,7 +304,7 @@ static void put_block_sizes(struct tb_page *page,
         tb_page_put(page, "  %-22s%9s",
                     tb_counted(cache->tree.block_len, "token").text, "");
         tb_page_put(
-            page, "%7.1f %%%18s\n",
+            page, "%7.1f %% %17s\n",
             percent(tb_prefix_cache_served(cache), cache->prompt_tokens),
             tb_grouped(cache->tree.id_count).text);
     }
@@ -325,10 +325,10 @@ static tb_status put_prefixes(struct tb_page *page,
     for (size_t i = 0; i < count; i++) {
         const struct tb_shared_prefix *prefix = &prefixes[i];
         tb_page_put(page, "  first in row %-7" PRIu32, prefix->first_row + 1);
-        tb_page_put(page, "%8s", tb_grouped(prefix->rows).text);
-        tb_page_put(page, "%9s", tb_grouped(prefix->tokens).text);
-        tb_page_put(page, "%8s", tb_grouped(prefix->blocks).text);
-        tb_page_put(page, "%13s", tb_grouped(prefix->saved_tokens).text);
+        tb_page_put(page, " %7s", tb_grouped(prefix->rows).text);
+        tb_page_put(page, " %8s", tb_grouped(prefix->tokens).text);
+        tb_page_put(page, " %7s", tb_grouped(prefix->blocks).text);
+        tb_page_put(page, " %12s", tb_grouped(prefix->saved_tokens).text);
         if (prefix->first_agent) {
             struct tb_span agent = shortened(
                 tb_name_table_name(&analysis->agents, prefix->first_agent - 1),
