@@ -114,7 +114,8 @@ static bool is_stopping(void *context)
 /* ---- rows ------------------------------------------------------------------
  */
 
-// A whole number from 0 on; what else a field may hold is none.
+// A whole number from 0 on, UINT64_MAX for those beyond; what else a field may
+// hold is none.
 static bool read_length(const struct tb_mooncake_record *record,
                         tb_mooncake_field field, tb_mooncake_field other,
                         uint64_t *length)
@@ -125,8 +126,10 @@ static bool read_length(const struct tb_mooncake_record *record,
         value = &record->fields[other];
     bool is_read =
         tb_mooncake_value_integer(value, &integer) == TB_MOONCAKE_READ &&
-        !integer.is_negative && !integer.is_beyond;
-    *length = is_read ? integer.magnitude : 0;
+        !integer.is_negative;
+    *length = 0;
+    if (is_read)
+        *length = integer.is_beyond ? UINT64_MAX : integer.magnitude;
     return is_read;
 }
 
@@ -171,9 +174,15 @@ static bool read_row(const struct tb_mooncake_record *record,
                        TB_MOONCAKE_INPUT_TOKENS, &row->input_length);
 }
 
-static void lose_line(struct job *job, const char *path, struct tb_error *error)
+static void lose_line(struct job *job, const char *path,
+                      const struct tb_mooncake_reader *reader,
+                      struct tb_error *error)
 {
     tb_error_set_path(error, path);
+    if (error->line == 0) {
+        error->line = tb_mooncake_reader_line(reader);
+        error->offset = tb_mooncake_reader_offset(reader);
+    }
     if (job->report.lost_line_count++ < LOST_SHOWN)
         tb_message_error(error);
 }
@@ -189,15 +198,18 @@ static tb_status read_line(struct job *job,
     tb_status status = tb_mooncake_record_read(
         &job->record, line, tb_mooncake_reader_offset(reader),
         tb_mooncake_reader_line(reader), &job->arena, &error);
-    *is_row = status == TB_OK;
     if (status == TB_ERR_MEMORY)
         return status;
-    if (status != TB_OK)
-        lose_line(job, path, &error);
-    else if (!read_row(&job->record, row)) {
+    if (status == TB_OK && !read_row(&job->record, row)) {
         job->report.lengthless_count++;
         *is_row = false;
+        return TB_OK;
     }
+    if (status == TB_OK)
+        status = tb_trace_analysis_check(&job->analysis, row, &error);
+    *is_row = status == TB_OK;
+    if (!*is_row)
+        lose_line(job, path, reader, &error);
     return TB_OK;
 }
 
@@ -270,7 +282,8 @@ static tb_status guess_block_size(struct job *job, const char *path,
         status = tb_mooncake_record_read(&job->record, line, 0, 1, &job->arena,
                                          NULL);
         if (status == TB_OK && read_row(&job->record, &row) &&
-            row.id_count > 1 && row.input_length > 0) {
+            row.id_count > 1 && row.input_length > 0 &&
+            row.input_length <= TB_TRACE_LENGTH_MAX) {
             tb_block_size_range_narrow(&range, row.input_length, row.id_count);
             has_rows = true;
         }

@@ -1,5 +1,6 @@
 #include "trace_analysis.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "buffer.h"
@@ -250,8 +251,6 @@ static tb_status add_unheld(struct tb_trace_analysis *analysis,
     uint64_t count = block_count(tokens, block_len);
     if (count == 0)
         return TB_OK;
-    if (count >= UINT32_MAX)
-        return TB_ERR_LIMIT;
     TB_TRY(make_ids(&analysis->pieces, what, number, (size_t)count));
     return tb_prefix_cache_extend(cache, analysis->pieces.ids, (size_t)count,
                                   tail_of(tokens, block_len));
@@ -337,6 +336,50 @@ static void count_fit(struct tb_trace_analysis *analysis,
     else if (row->id_count !=
              block_count(row->input_length, analysis->block_len))
         analysis->unfit_count++;
+}
+
+/* Blocks that get made ids; of the rows' own size, that is the smallest. */
+static uint64_t unheld_count(const struct tb_trace_analysis *analysis,
+                             const struct tb_trace_row *row)
+{
+    uint64_t need = block_count(row->input_length, analysis->block_len);
+    uint64_t left = row->id_count < need ? need - row->id_count : 0;
+    return left + block_count(row->output_length, analysis->block_len);
+}
+
+static uint64_t tokens_before(const struct tb_trace_analysis *analysis,
+                              struct tb_span name)
+{
+    uint32_t number = name.len > 0
+                          ? tb_name_table_find(&analysis->sessions, name)
+                          : TB_NAME_NONE;
+    if (number == TB_NAME_NONE)
+        return 0;
+    const struct tb_trace_session *session = &analysis->session_items[number];
+    return session->prompt_tokens + session->output_tokens;
+}
+
+tb_status tb_trace_analysis_check(const struct tb_trace_analysis *analysis,
+                                  const struct tb_trace_row *row,
+                                  struct tb_error *error)
+{
+    const uint64_t most = TB_TRACE_LENGTH_MAX;
+    if (row->input_length > most)
+        return tb_fail(error, TB_ERR_LIMIT,
+                       "the prompt is above %" PRIu64 " tokens", most);
+    if (row->output_length > most)
+        return tb_fail(error, TB_ERR_LIMIT,
+                       "the output is above %" PRIu64 " tokens", most);
+    if (!analysis->is_delta)
+        return TB_OK;
+    if (tokens_before(analysis, row->session) + row->input_length > most)
+        return tb_fail(error, TB_ERR_LIMIT,
+                       "the session's prompt is above %" PRIu64 " tokens",
+                       most);
+    if (unheld_count(analysis, row) > TB_TRACE_UNHELD_MAX)
+        return tb_fail(error, TB_ERR_LIMIT, "more than %d blocks without ids",
+                       TB_TRACE_UNHELD_MAX);
+    return TB_OK;
 }
 
 tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,

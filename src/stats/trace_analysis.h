@@ -13,9 +13,12 @@
 #include "time_bins.h"
 
 enum {
-    TB_ANALYSIS_MAX_SIZES = 16,  /* block sizes */
-    TB_ANALYSIS_TURN_GROUPS = 33 /* turn 1, 2, 3-4, 5-8, ... */
+    TB_ANALYSIS_MAX_SIZES = 16,   /* block sizes */
+    TB_ANALYSIS_TURN_GROUPS = 33, /* turn 1, 2, 3-4, 5-8, ... */
+    TB_TRACE_UNHELD_MAX = 1 << 24 /* blocks of a delta row */
 };
+
+#define TB_TRACE_LENGTH_MAX (UINT64_C(1) << 32) /* tokens */
 
 /* A row, as the figures see it. Spans are borrowed for the call. */
 struct tb_trace_row {
@@ -87,7 +90,16 @@ TB_NODISCARD tb_status tb_trace_analysis_init(
     struct tb_trace_analysis *analysis, uint32_t block_len, bool is_delta,
     const uint32_t *multiples, size_t multiple_count);
 
-/* TB_ERR_MEMORY, TB_ERR_LIMIT beyond 2^32 - 2 blocks. */
+/* Can the row be added next? TB_ERR_LIMIT: its prompt (the session's, for
+ * delta rows) or output is above TB_TRACE_LENGTH_MAX, with which sums would
+ * wrap, or a delta row has more than TB_TRACE_UNHELD_MAX blocks without ids,
+ * which need memory that the file did not. `error` says which. */
+TB_NODISCARD tb_status
+tb_trace_analysis_check(const struct tb_trace_analysis *analysis,
+                        const struct tb_trace_row *row, struct tb_error *error);
+
+/* A row that tb_trace_analysis_check lets pass. TB_ERR_MEMORY, TB_ERR_LIMIT
+ * beyond 2^32 - 2 blocks. */
 TB_NODISCARD tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,
                                              const struct tb_trace_row *row);
 

@@ -251,6 +251,37 @@ static tb_status analyze(bool is_delta)
     return status;
 }
 
+static tb_status check(bool is_delta, uint64_t input, uint64_t output)
+{
+    struct tb_trace_analysis analysis;
+    struct tb_trace_row row = {.session = TB_SPAN("a"),
+                               .has_output = true,
+                               .input_length = 7,
+                               .output_length = 3};
+    assert_int_equal(
+        tb_trace_analysis_init(&analysis, 1 << 10, is_delta, NULL, 0), TB_OK);
+    assert_int_equal(tb_trace_analysis_check(&analysis, &row, NULL), TB_OK);
+    assert_int_equal(tb_trace_analysis_add(&analysis, &row), TB_OK);
+    row.input_length = input;
+    row.output_length = output;
+    tb_status status = tb_trace_analysis_check(&analysis, &row, NULL);
+    tb_trace_analysis_release(&analysis);
+    return status;
+}
+
+static void test_beyond_limits(void **state)
+{
+    (void)state;
+    const uint64_t most = TB_TRACE_LENGTH_MAX;
+    assert_int_equal(check(false, most, most), TB_OK);
+    assert_int_equal(check(false, most + 1, 0), TB_ERR_LIMIT);
+    assert_int_equal(check(false, 0, most + 1), TB_ERR_LIMIT);
+    // 10 tokens are there before; no row holds ids.
+    assert_int_equal(check(true, most - 10, 0), TB_OK);
+    assert_int_equal(check(true, most - 9, 0), TB_ERR_LIMIT);
+    assert_int_equal(check(true, UINT64_MAX, 0), TB_ERR_LIMIT);
+}
+
 static void test_every_allocation_fails(void **state)
 {
     (void)state;
@@ -278,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_ranking),
         cmocka_unit_test(test_delta),
         cmocka_unit_test(test_unfit),
+        cmocka_unit_test(test_beyond_limits),
         cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
