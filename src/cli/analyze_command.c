@@ -124,13 +124,13 @@ static bool read_length(const struct tb_mooncake_record *record,
     const struct tb_mooncake_value *value = &record->fields[field];
     if (!tb_mooncake_value_is_set(value))
         value = &record->fields[other];
-    bool is_read =
-        tb_mooncake_value_integer(value, &integer) == TB_MOONCAKE_READ &&
-        !integer.is_negative;
-    *length = 0;
-    if (is_read)
-        *length = integer.is_beyond ? UINT64_MAX : integer.magnitude;
-    return is_read;
+    tb_mooncake_reading reading = tb_mooncake_value_integer(value, &integer);
+    bool is_beyond = reading == TB_MOONCAKE_OUT_OF_RANGE
+                         ? value->text.len > 0 && value->text.ptr[0] != '-'
+                         : integer.is_beyond && !integer.is_negative;
+    bool is_read = reading == TB_MOONCAKE_READ && !integer.is_negative;
+    *length = is_beyond ? UINT64_MAX : is_read ? integer.magnitude : 0;
+    return is_beyond || is_read;
 }
 
 static bool read_time(const struct tb_mooncake_record *record,
