@@ -24,9 +24,10 @@
  *
  * Nothing is printed, no signal handler is set, and the process is never
  * ended; who lets a conversion write into a pipe ignores SIGPIPE. Nothing goes
- * to the network unless the caller says so. All texts are UTF-8. Results go
- * into memory of the caller or belong to an object of the library that has a
- * function to free it.
+ * to the network unless the caller says so. All texts are UTF-8, and numbers
+ * have a point, whatever locale the program has set. Results go into memory of
+ * the caller or belong to an object of the library that has a function to free
+ * it.
  *
  * Within one major version (and within one minor version as long as the major
  * one is 0) a program runs with every later library: functions stay, structs

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "json_scan.h"
 #include "json_string.h"
 #include "memory.h"
@@ -647,7 +647,7 @@ tb_status tb_json_read_number(struct tb_json_reader *reader,
                             "number is longer than %d bytes", NUMBER_MAX_LEN);
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    number->value = strtod(copy, NULL);
+    number->value = tb_real_of_text(copy, NULL);
     return TB_OK;
 }
 

@@ -1,9 +1,9 @@
 #include "json_strict.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "json_scan.h"
 #include "utf8.h"
 
@@ -157,10 +157,11 @@ static tb_status check_digits(struct check *check)
 }
 
 /* Is the number at `begin` too large? It is followed by a byte that is no part
- * of a number, so that strtod stops there. */
+ * of a number, so that reading stops there. */
 static bool is_infinite(const struct check *check, const uint8_t *begin)
 {
-    return check->at < check->end && isinf(strtod((const char *)begin, NULL));
+    return check->at < check->end &&
+           isinf(tb_real_of_text((const char *)begin, NULL));
 }
 
 static tb_status check_number(struct check *check)

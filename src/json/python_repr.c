@@ -2,10 +2,10 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "json_reader.h"
 #include "name_table.h"
 #include "unicode.h"
@@ -270,9 +270,9 @@ static struct decimal shortest(double value)
     struct decimal decimal;
     char text[40];
     for (int precision = 0; precision < DOUBLE_DIGITS; precision++) {
-        (void)snprintf(text, sizeof(text), "%.*e", precision, value);
-        if (strtod(text, NULL) == value ||
-            (step_up(text) && strtod(text, NULL) == value))
+        tb_real_to_text(text, sizeof(text), precision, 'e', value);
+        if (tb_real_of_text(text, NULL) == value ||
+            (step_up(text) && tb_real_of_text(text, NULL) == value))
             break;
     }
     split(text, &decimal);

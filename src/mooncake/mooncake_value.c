@@ -1,9 +1,9 @@
 #include "mooncake_value.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "hash.h"
 
 enum { REAL_MAX_LEN = 400 }; // bytes of a number that is read
@@ -107,7 +107,7 @@ static tb_mooncake_reading read_whole_real(struct tb_span text,
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
     char *end;
-    double real = strtod(copy, &end);
+    double real = tb_real_of_text(copy, &end);
     if (*end || end == copy)
         return TB_MOONCAKE_NO_NUMBER;
     if (!isfinite(real))
@@ -219,7 +219,7 @@ static tb_mooncake_reading read_real_text(struct tb_span text, double *real)
     copy[text.len] = '\0';
     if (strspn(copy, letters) != text.len)
         return TB_MOONCAKE_NO_NUMBER;
-    *real = strtod(copy, &end);
+    *real = tb_real_of_text(copy, &end);
     return *end ? TB_MOONCAKE_NO_NUMBER : TB_MOONCAKE_READ;
 }
 

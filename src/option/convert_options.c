@@ -1,8 +1,8 @@
 #include "convert_options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "model_choice.h"
 
 enum {
@@ -285,7 +285,7 @@ static tb_status read_speedup(const char *text, double *speedup,
                               struct tb_error *error)
 {
     char *end;
-    *speedup = text ? strtod(text, &end) : 1;
+    *speedup = text ? tb_real_of_text(text, &end) : 1;
     if (text && (end == text || *end || !(*speedup > 0) || *speedup > 1e6))
         return tb_fail(error, TB_ERR_USAGE,
                        "'--speedup' needs a number above 0, not '%s'", text);

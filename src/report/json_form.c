@@ -1,8 +1,8 @@
 #include "json_form.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "json_writer.h"
 
 enum { INDENT = 2 };
@@ -75,7 +75,7 @@ void tb_json_form_number(struct tb_json_form *form, const char *key,
 void tb_json_form_real(struct tb_json_form *form, const char *key, double value)
 {
     char text[340]; // the longest finite double has 309 digits
-    (void)snprintf(text, sizeof(text), "%.6f", value);
+    tb_real_to_text(text, sizeof(text), 6, 'f', value);
     size_t len = strlen(text);
     while (text[len - 1] == '0' && text[len - 2] != '.')
         len--;

@@ -1,9 +1,9 @@
 /* Filters that make text or single values. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "jinja_filter.h"
 #include "json_value.h"
 #include "text_method.h"
@@ -431,7 +431,7 @@ static bool parse_float(struct tb_span text, double *number)
     char digits[400], *end;
     if (!copy_number(text, digits, sizeof(digits)) || strpbrk(digits, "xXpP("))
         return false;
-    *number = strtod(digits, &end);
+    *number = tb_real_of_text(digits, &end);
     return *end == '\0' && end != digits;
 }
 
@@ -543,8 +543,8 @@ static double round_common(double number, int64_t precision)
     }
     if (precision > 100 || fabs(number) > 1e300)
         return number;
-    (void)snprintf(digits, sizeof(digits), "%.*f", (int)precision, number);
-    return strtod(digits, NULL);
+    tb_real_to_text(digits, sizeof(digits), (int)precision, 'f', number);
+    return tb_real_of_text(digits, NULL);
 }
 
 static tb_status filter_round(struct tb_render *run,
@@ -610,7 +610,9 @@ static tb_status filter_filesizeformat(struct tb_render *run,
         size_t i = 0;
         for (; i < 7 && size >= unit; i++)
             unit *= base;
-        TB_TRY(tb_render_printf(run, "%.1f %c%s", base * size / unit,
+        char figure[340]; // the longest finite double has 309 digits
+        tb_real_to_text(figure, sizeof(figure), 1, 'f', base * size / unit);
+        TB_TRY(tb_render_printf(run, "%s %c%s", figure,
                                 is_binary ? binary[i] : letters[i],
                                 is_binary ? "iB" : "B"));
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "c_locale.h"
 #include "jinja_eval.h"
 
 enum { RAISED_MAX = 300 }; // bytes of raise_exception's text that are kept
@@ -329,7 +330,7 @@ static tb_status call_strftime(struct tb_render *run,
         return tb_render_fail_as(run, TB_ERR_LIMIT,
                                  "format of a time too long");
     size_t len =
-        strftime(result, sizeof(result), (const char *)text.ptr, &parts);
+        tb_time_to_text(result, sizeof(result), (const char *)text.ptr, &parts);
     TB_TRY(
         tb_render_write(run, (struct tb_span){(const uint8_t *)result, len}));
     return tb_render_take_value(run, mark, value);

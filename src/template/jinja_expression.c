@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "jinja_filter.h"
 #include "jinja_parser.h"
 
@@ -107,7 +108,7 @@ static tb_status parse_number(parser_t *parser, struct tb_node **node)
     TB_TRY(tb_jinja_node(parser, TB_NODE_CONST, node));
     TB_TRY(copy_digits(parser, text, digits, sizeof(digits), &base));
     if (parser->token.kind == TB_JINJA_FLOAT) {
-        (*node)->value = tb_value_float(strtod(digits, NULL));
+        (*node)->value = tb_value_float(tb_real_of_text(digits, NULL));
         return tb_jinja_advance(parser);
     }
     errno = 0;

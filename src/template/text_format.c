@@ -1,8 +1,8 @@
 /* "%s" % value and "{}".format(value). */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "text_method.h"
 #include "utf8.h"
 
@@ -103,21 +103,17 @@ static tb_status write_integer(struct tb_render *run, int64_t integer,
 static tb_status write_float(struct tb_render *run, double number,
                              const struct spec *spec)
 {
-    char digits[512], format[8] = "%.*f";
+    char digits[512];
     int precision = spec->precision < 0 ? 6 : (int)spec->precision;
     bool is_percent = spec->type == '%';
     if (fabs(number) > 1e300 || precision > 150)
         return fail_unbuilt(run);
-    format[3] = is_percent ? 'f' : spec->type;
+    char letter = is_percent ? 'f' : spec->type;
     double size = fabs(is_percent ? number * 100 : number);
     TB_TRY(write_sign(run, signbit(number) && !isnan(number), spec));
-    if (format[3] == 'g' && spec->is_alternate)
+    if (letter == 'g' && spec->is_alternate)
         return fail_unbuilt(run);
-        // The format is one of the four letters that the caller checked.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    (void)snprintf(digits, sizeof(digits), format, precision, size);
-#pragma GCC diagnostic pop
+    tb_real_to_text(digits, sizeof(digits), precision, letter, size);
     TB_TRY(write_grouped(run, digits, spec->grouping));
     return is_percent ? tb_render_write_byte(run, '%') : TB_OK;
 }

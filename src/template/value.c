@@ -1,8 +1,8 @@
 #include "value.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "c_locale.h"
 #include "hash.h"
 #include "text.h"
 
@@ -51,7 +51,7 @@ double tb_value_number(const struct tb_value *value)
         for (size_t i = 0; i < len; i++)
             digits[i] = (char)value->as.text.ptr[i];
         digits[len] = '\0';
-        return strtod(digits, NULL);
+        return tb_real_of_text(digits, NULL);
     }
     default:
         return (double)tb_value_integer(value);

@@ -1,6 +1,7 @@
 /* str() and repr() of values. */
 #include <math.h>
 
+#include "c_locale.h"
 #include "json_writer.h"
 #include "python_repr.h"
 #include "render.h"
@@ -34,12 +35,9 @@ static tb_status write_float(struct tb_render *run, double number)
     if (isinf(number))
         return tb_render_write(run,
                                number < 0 ? TB_SPAN("-inf") : TB_SPAN("inf"));
-    struct tb_buffer json = TB_BUFFER(64);
-    tb_status status = tb_buffer_printf(&json, "%.17e", number);
-    if (status == TB_OK)
-        status = write_json_repr(run, tb_buffer_span(&json));
-    tb_buffer_release(&json);
-    return status;
+    char json[40];
+    tb_real_to_text(json, sizeof(json), 17, 'e', number);
+    return write_json_repr(run, tb_span_of(json));
 }
 
 static tb_status write_items(struct tb_render *run, const struct tb_list *list,
