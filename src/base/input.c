@@ -71,6 +71,17 @@ static tb_status fail(const struct tb_input *input, tb_status status,
     return status;
 }
 
+static bool must_stop(const struct tb_input *input)
+{
+    return tb_wait_is_stopped() ||
+           (input->is_stopping && input->is_stopping(input->stop_context));
+}
+
+static tb_status fail_stopped(struct tb_error *error)
+{
+    return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+}
+
 static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
                          size_t *len, struct tb_error *error)
 {
@@ -83,9 +94,8 @@ static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
         got = read(input->fd, bytes, size < PIECE_MAX ? size : PIECE_MAX);
         is_waiting =
             got < 0 && (errno == EINTR || tb_wait_fd(input->fd, false));
-        if (is_waiting && input->is_stopping &&
-            input->is_stopping(input->stop_context))
-            return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+        if (is_waiting && must_stop(input))
+            return fail_stopped(error);
     } while (is_waiting);
     if (got < 0)
         return fail_errno(input, TB_ERR_IO, "cannot read", error);
@@ -108,10 +118,10 @@ static tb_status open_fd(struct tb_input *input, struct tb_error *error)
         input->is_standard = true;
         input->fd = STDIN_FILENO;
     } else {
-        do
-            input->fd = open(input->path, O_RDONLY | O_CLOEXEC);
-        while (input->fd < 0 && errno == EINTR);
+        input->fd = tb_wait_open(input->path, O_RDONLY);
     }
+    if (input->fd < 0 && errno == EINTR)
+        return fail_stopped(error);
     if (input->fd < 0)
         return fail_errno(input, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_IO,
                           "cannot open", error);
@@ -134,6 +144,8 @@ static tb_status open_fd(struct tb_input *input, struct tb_error *error)
 static tb_status look_inside(struct tb_input *input, struct tb_error *error)
 {
     size_t have = 0, len;
+    if (must_stop(input)) // the signal came before there was a wait to end
+        return fail_stopped(error);
     do {
         TB_TRY(read_fd(input, input->raw + have, RAW_SIZE - have, &len, error));
         have += len;

@@ -15,7 +15,8 @@
 
 struct tb_input; /* one thread at a time, but for tb_input_read_at */
 
-/* `path` is copied. TB_ERR_NOT_FOUND or TB_ERR_IO with the reason. */
+/* `path` is copied. Waits for the first bytes. TB_ERR_NOT_FOUND or TB_ERR_IO
+ * with the reason; TB_ERR_INTERRUPTED as wait_fd.h has it. */
 TB_NODISCARD tb_status tb_input_open(const char *path, struct tb_input **input,
                                      struct tb_error *error);
 
@@ -29,8 +30,9 @@ TB_NODISCARD tb_status tb_input_read_all(const char *path,
                                          struct tb_buffer *content,
                                          struct tb_error *error);
 
-/* When a signal arrives while bytes are waited for, asks `is_stopping`; true
- * ends the read with TB_ERR_INTERRUPTED. NULL: waits on. */
+/* When a signal arrives while bytes are waited for, asks `is_stopping` too, not
+ * only the process (wait_fd.h); true ends the read with TB_ERR_INTERRUPTED.
+ * NULL: asks no more. */
 void tb_input_on_signal(struct tb_input *input,
                         bool (*is_stopping)(void *context), void *context);
 

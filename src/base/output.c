@@ -104,15 +104,6 @@ static tb_status resolve(struct tb_output *output, struct tb_error *error)
     return fail_errno(output, "cannot open", error);
 }
 
-static int open_again(const char *path, int flags, mode_t mode)
-{
-    int fd;
-    do
-        fd = open(path, flags | O_CLOEXEC, mode);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 static tb_status open_temp(struct tb_output *output, const struct stat *old,
                            struct tb_error *error)
 {
@@ -142,7 +133,9 @@ static tb_status open_file(struct tb_output *output, struct tb_error *error)
         return fail(output, TB_ERR_IO, "cannot write: it is a folder", error);
     if (is_there && !S_ISREG(info.st_mode)) {
         output->is_stream = true;
-        output->fd = open_again(target, O_WRONLY, 0);
+        output->fd = tb_wait_open(target, O_WRONLY);
+        if (output->fd < 0 && errno == EINTR)
+            return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
         return output->fd < 0 ? fail_errno(output, "cannot open", error)
                               : TB_OK;
     }
@@ -200,7 +193,8 @@ tb_status tb_output_open(const char *path, struct tb_output **output,
 
 static bool must_stop(const struct tb_output *output)
 {
-    return output->is_stopping && output->is_stopping(output->stop_context);
+    return tb_wait_is_stopped() ||
+           (output->is_stopping && output->is_stopping(output->stop_context));
 }
 
 static tb_status write_fd(struct tb_output *output, struct tb_span bytes,
@@ -276,7 +270,7 @@ static void sync_folder(const char *path)
     size_t len = tb_path_folder_len(path);
     struct tb_span name = {(const uint8_t *)path, len};
     if (set_text(&folder, len ? name : TB_SPAN(".")) == TB_OK) {
-        int fd = open_again(text_of(&folder), O_RDONLY | O_DIRECTORY, 0);
+        int fd = open(text_of(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd >= 0) {
             (void)fsync(fd);
             (void)close(fd);

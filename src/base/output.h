@@ -13,7 +13,8 @@
 
 struct tb_output; /* one thread at a time */
 
-/* `path` is copied; "-" is standard output. */
+/* `path` is copied; "-" is standard output. Waits for a pipe's reader;
+ * TB_ERR_INTERRUPTED as wait_fd.h has it. */
 TB_NODISCARD tb_status tb_output_open(const char *path,
                                       struct tb_output **output,
                                       struct tb_error *error);
@@ -23,8 +24,9 @@ TB_NODISCARD tb_status tb_output_write(struct tb_output *output,
                                        struct tb_span bytes,
                                        struct tb_error *error);
 
-/* When a signal arrives while a pipe takes no more, asks `is_stopping`; true
- * ends the write with TB_ERR_INTERRUPTED. NULL: waits on. */
+/* When a signal arrives while a pipe takes no more, asks `is_stopping` too, not
+ * only the process (wait_fd.h); true ends the write with TB_ERR_INTERRUPTED.
+ * NULL: asks no more. */
 void tb_output_on_signal(struct tb_output *output,
                          bool (*is_stopping)(void *context), void *context);
 

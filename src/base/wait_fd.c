@@ -1,7 +1,37 @@
 #include "wait_fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static bool (*_Atomic asked)(void);
+
+void tb_wait_on_signal(bool (*is_stopping)(void))
+{
+    atomic_store(&asked, is_stopping);
+}
+
+bool tb_wait_is_stopped(void)
+{
+    bool (*is_stopping)(void) = atomic_load(&asked);
+    return is_stopping && is_stopping();
+}
+
+int tb_wait_open(const char *path, int flags)
+{
+    int fd = -1;
+    errno = EINTR;
+    while (fd < 0 && errno == EINTR) {
+        if (tb_wait_is_stopped()) {
+            errno = EINTR;
+            break;
+        }
+        fd = open(path, flags | O_CLOEXEC);
+    }
+    return fd;
+}
 
 bool tb_wait_fd(int fd, bool is_writing)
 {

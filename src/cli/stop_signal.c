@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "wait_fd.h"
+
 // A handler has nowhere else to write to.
 static volatile sig_atomic_t stop_signal;
 
@@ -11,8 +13,14 @@ static void note(int number)
     stop_signal = number;
 }
 
+static bool has_come(void)
+{
+    return stop_signal != 0;
+}
+
 void tb_stop_signal_watch(void)
 {
+    tb_wait_on_signal(has_come);
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         struct sigaction old, action = {0};

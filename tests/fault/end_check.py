@@ -323,6 +323,75 @@ def check_full_pipe(bench):
            message)
 
 
+def wait_until_asleep(process):
+    """The process waits for somebody else, not for the processor."""
+    for _ in range(RUN_TIMEOUT * 10):
+        time.sleep(0.1)
+        state = Path(f"/proc/{process.pid}/stat")
+        if not state.exists():  # no Linux
+            time.sleep(1)
+            return
+        fields = state.read_text().rsplit(")", 1)[1].split()
+        ticks = fields[11:13]
+        if fields[0] == "S" and ticks == getattr(process, "ticks", None):
+            return
+        process.ticks = ticks
+
+
+def check_first_signal(bench, what, command, number, **options):
+    """One signal ends a run that waits; no second one is needed."""
+    process = subprocess.Popen(
+        [str(bench.tracebake), *command], env=bench.environment,
+        cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        **options)
+    wait_until_asleep(process)
+    expect(what, process.poll() is None, "it did not wait")
+    process.send_signal(number)
+    try:
+        message = process.communicate(timeout=10)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise AssertionError(f"{what}: it survives {number.name}") from None
+    expect(what, process.returncode == 128 + number,
+           (process.returncode, message))
+    expect(what, not bench.left(), bench.left())
+
+
+def check_waiting(bench):
+    """A signal stops a run whose pipes have nobody at the other end yet."""
+    fifo = bench.folder / "fifo"
+    os.mkfifo(fifo)
+    taken, given = os.pipe()  # nothing is ever written
+    builtin = ("--tokenizer", "builtin")
+    rows = bench.folder / "other.jsonl"
+    rows.write_bytes(bench.whole)
+    cases = {
+        "an input that nobody writes":
+            ["nat", str(fifo), *builtin, "--output-file", str(bench.rows)],
+        "an output that nobody reads":
+            ["nat", str(bench.trace), *builtin, "--output-file", str(fifo)],
+        "rows that nobody writes": ["validate", str(fifo)],
+        "figures of rows that nobody writes": ["analyze", str(fifo)],
+        "a page that nobody reads":
+            ["analyze", str(rows), "--report", str(fifo)],
+        "calls that nobody writes":
+            ["verify", str(fifo), "--calls", str(fifo)],
+        "an input without a first byte":
+            ["nat", "-", *builtin, "--output-file", str(bench.rows)],
+        "rows without a first byte": ["validate", "-"],
+        "figures of rows without a first byte": ["analyze", "-"],
+    }
+    for i, (what, command) in enumerate(cases.items()):
+        number = (signal.SIGTERM, signal.SIGINT)[i % 2]
+        check_first_signal(bench, what, command, number, stdin=taken)
+    os.close(taken)
+    os.close(given)
+    fifo.unlink()
+    rows.unlink()
+    print(f"{len(cases)} waits that a signal ends")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tracebake", required=True, type=Path)
@@ -340,6 +409,7 @@ def main():
         check_closed_files(bench)
         check_pipes(bench)
         check_full_pipe(bench)
+        check_waiting(bench)
         check_two_at_once(bench)
         check_kills(bench, generator, options.kills)
         found = check_signals(
