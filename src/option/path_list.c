@@ -37,7 +37,8 @@ tb_status tb_path_list_read(const char *path, struct tb_arena *arena,
     if (status == TB_OK && list->count == old_count)
         status = tb_fail(error, TB_ERR_USAGE, "the list names no files");
 done:
-    tb_error_set_path(error, path);
+    if (status != TB_OK)
+        tb_error_set_path(error, path);
     tb_line_reader_release(&reader);
     tb_input_close(input);
     return status;

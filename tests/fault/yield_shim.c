@@ -12,23 +12,31 @@
 
 static uint64_t seed; // 0: nothing is done
 
-__attribute__((constructor)) static void begin(void)
-{
-    const char *text = getenv("TB_YIELD");
-    seed = text ? strtoull(text, NULL, 10) : 0;
-}
+/* The library's own functions; found before there are threads. */
+static int (*real_lock)(pthread_mutex_t *lock);
+static int (*real_unlock)(pthread_mutex_t *lock);
+static int (*real_signal)(pthread_cond_t *condition);
 
-/* The library's own function. What dlsym gives is no function in ISO C. */
+// What dlsym gives is no function in ISO C.
 static void find(const char *name, void *pointer)
 {
     void *found = dlsym(RTLD_NEXT, name);
     memcpy(pointer, &found, sizeof(found));
 }
 
-#define REAL(type, name, ...)                                                  \
-    static type (*real)(__VA_ARGS__);                                          \
-    if (!real)                                                                 \
-    find(name, &real)
+static void find_all(void)
+{
+    find("pthread_mutex_lock", &real_lock);
+    find("pthread_mutex_unlock", &real_unlock);
+    find("pthread_cond_signal", &real_signal);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *text = getenv("TB_YIELD");
+    find_all();
+    seed = text ? strtoull(text, NULL, 10) : 0;
+}
 
 static void give_way(void)
 {
@@ -46,24 +54,28 @@ static void give_way(void)
         (void)sched_yield();
 }
 
+// Other libraries may begin, and lock, before this one.
 int pthread_mutex_lock(pthread_mutex_t *lock)
 {
-    REAL(int, "pthread_mutex_lock", pthread_mutex_t *);
+    if (!real_lock)
+        find_all();
     give_way();
-    return real(lock);
+    return real_lock(lock);
 }
 
 int pthread_mutex_unlock(pthread_mutex_t *lock)
 {
-    REAL(int, "pthread_mutex_unlock", pthread_mutex_t *);
-    int result = real(lock);
+    if (!real_unlock)
+        find_all();
+    int result = real_unlock(lock);
     give_way();
     return result;
 }
 
 int pthread_cond_signal(pthread_cond_t *condition)
 {
-    REAL(int, "pthread_cond_signal", pthread_cond_t *);
+    if (!real_signal)
+        find_all();
     give_way();
-    return real(condition);
+    return real_signal(condition);
 }
