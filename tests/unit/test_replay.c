@@ -390,7 +390,7 @@ static void test_the_worst_come_first(void **state)
     (void)state;
     struct whole whole;
     struct sent sent[24];
-    char names[12][4];
+    char names[12][16];
     for (int i = 0; i < 24; i++) {
         (void)snprintf(names[i / 2], sizeof(names[0]), "s%d", i / 2);
         sent[i] = (struct sent){names[i / 2], i % 2,
