@@ -56,8 +56,8 @@ class Trace(typing.NamedTuple):
 
 TRACES = [
     Trace("nat", "1.9.0_toolcall_3req.json.gz"),
-    # Answers with reasoning that does not come back: half the calls cannot
-    # be sent behind the answer before.
+    # Answers with reasoning that does not come back: some calls cannot be
+    # sent behind the answer before, and begin sessions of their own.
     Trace("nat", "1.9.0_nested_2req.json.gz", is_shared=False),
     Trace("nat", "1.9.0_nested_2req.json.gz", ("--rows", "messages")),
     Trace("telemetry", "tel8.jsonl.gz", ("--speedup", "20")),
