@@ -489,8 +489,9 @@ static tb_status run(struct job *job, struct tb_error *error)
     return is_page_standard_output(job->arguments) ? TB_OK : tell(job, error);
 }
 
-static int analyze(const struct arguments *arguments)
+static int analyze(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct job job = {
         .arguments = arguments,
         .report = {.path = arguments->files.items[0],
@@ -518,21 +519,17 @@ static int analyze(const struct arguments *arguments)
     return TB_EXIT_FAILED;
 }
 
+static tb_status check(const void *typed, struct tb_error *error)
+{
+    const struct arguments *arguments = typed;
+    if (arguments->files.count == 0)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "no rows given; name a file, or - for standard input");
+    return TB_OK;
+}
+
 int tb_command_analyze(int argc, char *const *argv)
 {
     struct arguments arguments = {.hit_rate = -1};
-    struct tb_error error = {0};
-    tb_status status = tb_option_parse(&table, argc, argv, &arguments, &error);
-    if (status == TB_OK && !arguments.is_help && arguments.files.count == 0)
-        status = tb_fail(&error, TB_ERR_USAGE,
-                         "no rows given; name a file, or - for standard input");
-    int result;
-    if (arguments.is_help)
-        result = tb_message_help(&table);
-    else if (status != TB_OK)
-        result = tb_message_usage(&error, table.command);
-    else
-        result = analyze(&arguments);
-    tb_text_list_release(&arguments.files);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, check, analyze);
 }

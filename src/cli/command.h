@@ -3,6 +3,19 @@
 #ifndef TB_COMMAND_H
 #define TB_COMMAND_H
 
+#include "option.h"
+
+/* The frame of a command: fills `arguments` with what was typed (option.h),
+ * then shows its manual, or says what is wrong, or runs it. `check` (may be
+ * NULL) looks at what was typed, once it is known to be none of the first.
+ * The list of operands, which is in `arguments`, is released. Returns the exit
+ * status. */
+int tb_command_run(const struct tb_option_table *table, int argc,
+                   char *const *argv, void *arguments,
+                   tb_status (*check)(const void *arguments,
+                                      struct tb_error *error),
+                   int (*run)(const void *arguments));
+
 int tb_command_nat(int argc, char *const *argv);
 int tb_command_telemetry(int argc, char *const *argv);
 int tb_command_render(int argc, char *const *argv);

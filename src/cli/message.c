@@ -104,29 +104,3 @@ int tb_message_help(const struct tb_option_table *table)
     tb_buffer_release(&text);
     return result;
 }
-
-// Every command has the option; it stands in the table like the others.
-static bool is_help_asked(const struct tb_option_table *table,
-                          const void *target)
-{
-    for (size_t i = 0; i < table->option_count; i++) {
-        const struct tb_option *option = &table->options[i];
-        if (strcmp(option->name, "help") == 0)
-            return *(const bool *)((const char *)target + option->target);
-    }
-    return false;
-}
-
-bool tb_message_parse(const struct tb_option_table *table, int argc,
-                      char *const *argv, void *target, int *result)
-{
-    struct tb_error error = {0};
-    tb_status status = tb_option_parse(table, argc, argv, target, &error);
-    if (is_help_asked(table, target))
-        *result = tb_message_help(table);
-    else if (status != TB_OK)
-        *result = tb_message_usage(&error, table->command);
-    else
-        return true;
-    return false;
-}

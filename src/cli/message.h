@@ -28,12 +28,6 @@ int tb_message_help(const struct tb_option_table *table);
  * it cannot; returns the exit status. */
 int tb_message_document(const struct tb_buffer *text, tb_status status);
 
-/* Fills `target` with what was typed (option.h). False when the command is
- * over with that, `*result` being its exit status: its manual was asked for and
- * printed, or what was typed is wrong and that was said. */
-bool tb_message_parse(const struct tb_option_table *table, int argc,
-                      char *const *argv, void *target, int *result);
-
 enum { /* of the program */
        TB_EXIT_DONE = 0,
        TB_EXIT_FAILED = 1,

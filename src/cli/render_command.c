@@ -195,8 +195,9 @@ static void release_job(struct job *job)
     tb_buffer_release(&job->prompt);
 }
 
-static int render(const struct arguments *arguments)
+static int render(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct job job = {.prompt = TB_BUFFER(SIZE_MAX)};
     const char *path = arguments->files.count ? arguments->files.items[0] : "-";
     struct tb_error error = {0};
@@ -215,23 +216,18 @@ static int render(const struct arguments *arguments)
     return TB_EXIT_FAILED;
 }
 
+static tb_status check(const void *typed, struct tb_error *error)
+{
+    const struct arguments *arguments = typed;
+    if (!arguments->tokenizer && !arguments->overrides.path)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "no template given: --tokenizer NAME or "
+                       "--chat-template FILE");
+    return TB_OK;
+}
+
 int tb_command_render(int argc, char *const *argv)
 {
     struct arguments arguments = {0};
-    struct tb_error error = {0};
-    tb_status status = tb_option_parse(&table, argc, argv, &arguments, &error);
-    if (status == TB_OK && !arguments.is_help && !arguments.tokenizer &&
-        !arguments.overrides.path)
-        status = tb_fail(&error, TB_ERR_USAGE,
-                         "no template given: --tokenizer NAME or "
-                         "--chat-template FILE");
-    int result;
-    if (arguments.is_help)
-        result = tb_message_help(&table);
-    else if (status != TB_OK)
-        result = tb_message_usage(&error, table.command);
-    else
-        result = render(&arguments);
-    tb_text_list_release(&arguments.files);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, check, render);
 }

@@ -129,8 +129,9 @@ static void print_replaced(uint64_t count, const char *what)
                         what, count == 1 ? "" : "s");
 }
 
-static int tokenize(const struct arguments *arguments)
+static int tokenize(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct job job = {0};
     struct tb_tokenizer *tokenizer = NULL;
     struct tb_error error = {0};
@@ -158,21 +159,17 @@ static int tokenize(const struct arguments *arguments)
     return TB_EXIT_FAILED;
 }
 
+static tb_status check(const void *typed, struct tb_error *error)
+{
+    const struct arguments *arguments = typed;
+    if (!arguments->tokenizer)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "no tokenizer given: --tokenizer NAME");
+    return TB_OK;
+}
+
 int tb_command_tokenize(int argc, char *const *argv)
 {
     struct arguments arguments = {0};
-    struct tb_error error = {0};
-    tb_status status = tb_option_parse(&table, argc, argv, &arguments, &error);
-    if (status == TB_OK && !arguments.is_help && !arguments.tokenizer)
-        status = tb_fail(&error, TB_ERR_USAGE,
-                         "no tokenizer given: --tokenizer NAME");
-    int result;
-    if (arguments.is_help)
-        result = tb_message_help(&table);
-    else if (status != TB_OK)
-        result = tb_message_usage(&error, table.command);
-    else
-        result = tokenize(&arguments);
-    tb_text_list_release(&arguments.files);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, check, tokenize);
 }

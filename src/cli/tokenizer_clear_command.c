@@ -47,8 +47,9 @@ static int tell(const struct tb_compiled_sum *removed)
     return result;
 }
 
-static int clear(const struct arguments *arguments)
+static int clear(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct tb_compiled_sum removed = {0};
     struct tb_error error = {0};
     char path[TB_PATH_SIZE];
@@ -72,9 +73,5 @@ static int clear(const struct arguments *arguments)
 int tb_command_tokenizer_clear(int argc, char *const *argv)
 {
     struct arguments arguments = {0};
-    int result = TB_EXIT_DONE;
-    if (tb_message_parse(&table, argc, argv, &arguments, &result))
-        result = clear(&arguments);
-    tb_text_list_release(&arguments.names);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, NULL, clear);
 }

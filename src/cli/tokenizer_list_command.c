@@ -132,8 +132,9 @@ static tb_status list_text(struct listing *listing, const char *cache,
                             (double)sum.bytes / 1e6);
 }
 
-static int list(const struct arguments *arguments)
+static int list(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct listing listing = {.text = TB_BUFFER(TEXT_MAX),
                               .is_json = arguments->is_json};
     char cache[TB_PATH_SIZE] = "", compiled[TB_PATH_SIZE] = "";
@@ -152,9 +153,5 @@ static int list(const struct arguments *arguments)
 int tb_command_tokenizer_list(int argc, char *const *argv)
 {
     struct arguments arguments = {0};
-    int result = TB_EXIT_DONE;
-    if (tb_message_parse(&table, argc, argv, &arguments, &result))
-        result = list(&arguments);
-    tb_text_list_release(&arguments.operands);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, NULL, list);
 }

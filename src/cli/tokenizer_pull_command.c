@@ -87,8 +87,9 @@ static int tell(const struct tb_hub_place *place,
     return result;
 }
 
-static int pull(const struct arguments *arguments)
+static int pull(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct tb_hub_place place;
     struct tb_hub_fetched fetched = {0};
     struct tb_error error = {0};
@@ -103,20 +104,17 @@ static int pull(const struct arguments *arguments)
     return TB_EXIT_FAILED;
 }
 
+static tb_status check(const void *typed, struct tb_error *error)
+{
+    const struct arguments *arguments = typed;
+    if (arguments->names.count == 0)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "no name given: tokenizer pull org/model");
+    return TB_OK;
+}
+
 int tb_command_tokenizer_pull(int argc, char *const *argv)
 {
     struct arguments arguments = {0};
-    struct tb_error error = {0};
-    int result = TB_EXIT_DONE;
-    if (tb_message_parse(&table, argc, argv, &arguments, &result)) {
-        if (arguments.names.count == 0) {
-            tb_fail(&error, TB_ERR_USAGE,
-                    "no name given: tokenizer pull org/model");
-            result = tb_message_usage(&error, table.command);
-        } else {
-            result = pull(&arguments);
-        }
-    }
-    tb_text_list_release(&arguments.names);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, check, pull);
 }

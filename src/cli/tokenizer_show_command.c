@@ -271,8 +271,9 @@ static tb_status show_text(const struct subject *subject,
                : tb_buffer_printf(text, "none\n");
 }
 
-static int show(const struct arguments *arguments)
+static int show(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct subject subject = {.name = arguments->names.items[0]};
     struct tb_buffer text = TB_BUFFER(TEXT_MAX);
     struct tb_error error = {0};
@@ -291,20 +292,17 @@ static int show(const struct arguments *arguments)
     return result;
 }
 
+static tb_status check(const void *typed, struct tb_error *error)
+{
+    const struct arguments *arguments = typed;
+    if (arguments->names.count == 0)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "no name given: tokenizer show org/model");
+    return TB_OK;
+}
+
 int tb_command_tokenizer_show(int argc, char *const *argv)
 {
     struct arguments arguments = {0};
-    struct tb_error error = {0};
-    int result = TB_EXIT_DONE;
-    if (tb_message_parse(&table, argc, argv, &arguments, &result)) {
-        if (arguments.names.count == 0) {
-            tb_fail(&error, TB_ERR_USAGE,
-                    "no name given: tokenizer show org/model");
-            result = tb_message_usage(&error, table.command);
-        } else {
-            result = show(&arguments);
-        }
-    }
-    tb_text_list_release(&arguments.names);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, check, show);
 }

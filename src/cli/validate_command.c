@@ -230,8 +230,9 @@ static tb_status validate_file(struct job *job, const char *path, bool *is_good,
     return status == TB_OK ? job->status : status;
 }
 
-static int validate(const struct arguments *arguments)
+static int validate(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct job job = {.arguments = arguments,
                       .consumer = (tb_mooncake_consumer)arguments->consumer,
                       .text = TB_BUFFER(REPORT_MAX_LEN)};
@@ -255,21 +256,17 @@ static int validate(const struct arguments *arguments)
     return TB_EXIT_FAILED;
 }
 
+static tb_status check(const void *typed, struct tb_error *error)
+{
+    const struct arguments *arguments = typed;
+    if (arguments->files.count == 0)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "no rows given; name a file, or - for standard input");
+    return TB_OK;
+}
+
 int tb_command_validate(int argc, char *const *argv)
 {
     struct arguments arguments = {.shown_max = SHOWN_DEFAULT};
-    struct tb_error error = {0};
-    tb_status status = tb_option_parse(&table, argc, argv, &arguments, &error);
-    if (status == TB_OK && !arguments.is_help && arguments.files.count == 0)
-        status = tb_fail(&error, TB_ERR_USAGE,
-                         "no rows given; name a file, or - for standard input");
-    int result;
-    if (arguments.is_help)
-        result = tb_message_help(&table);
-    else if (status != TB_OK)
-        result = tb_message_usage(&error, table.command);
-    else
-        result = validate(&arguments);
-    tb_text_list_release(&arguments.files);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, check, validate);
 }

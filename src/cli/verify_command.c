@@ -155,8 +155,9 @@ static tb_status run(struct job *job, bool *is_good, struct tb_error *error)
     return tell(job, &rows, is_good, error);
 }
 
-static int verify(const struct arguments *arguments)
+static int verify(const void *typed)
 {
+    const struct arguments *arguments = typed;
     struct job job = {.arguments = arguments};
     struct tb_error error = {0};
     bool is_good = false;
@@ -175,23 +176,21 @@ static int verify(const struct arguments *arguments)
     return TB_EXIT_FAILED;
 }
 
+static tb_status check(const void *typed, struct tb_error *error)
+{
+    const struct arguments *arguments = typed;
+    if (arguments->runs.count == 0)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "no run given; name aiperf's artifact folder");
+    if (!arguments->calls)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--calls FILE' is needed: what a converter wrote with "
+                       "--calls");
+    return TB_OK;
+}
+
 int tb_command_verify(int argc, char *const *argv)
 {
     struct arguments arguments = {.tolerance = NOT_GIVEN, .late_ms = NOT_GIVEN};
-    struct tb_error error = {0};
-    int result;
-    if (tb_message_parse(&table, argc, argv, &arguments, &result)) {
-        tb_status status = TB_OK;
-        if (arguments.runs.count == 0)
-            status = tb_fail(&error, TB_ERR_USAGE,
-                             "no run given; name aiperf's artifact folder");
-        else if (!arguments.calls)
-            status = tb_fail(&error, TB_ERR_USAGE,
-                             "'--calls FILE' is needed: what a converter "
-                             "wrote with --calls");
-        result = status == TB_OK ? verify(&arguments)
-                                 : tb_message_usage(&error, table.command);
-    }
-    tb_text_list_release(&arguments.runs);
-    return result;
+    return tb_command_run(&table, argc, argv, &arguments, check, verify);
 }

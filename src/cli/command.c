@@ -1,0 +1,48 @@
+#include "command.h"
+
+#include <string.h>
+
+#include "message.h"
+
+// Every command has the option; it stands in the table like the others.
+static bool is_help_asked(const struct tb_option_table *table,
+                          const void *target)
+{
+    for (size_t i = 0; i < table->option_count; i++) {
+        const struct tb_option *option = &table->options[i];
+        if (strcmp(option->name, "help") == 0)
+            return *(const bool *)((const char *)target + option->target);
+    }
+    return false;
+}
+
+static int
+run_parsed(const struct tb_option_table *table, const void *arguments,
+           tb_status (*check)(const void *arguments, struct tb_error *error),
+           int (*run)(const void *arguments))
+{
+    struct tb_error error = {0};
+    tb_status status = check ? check(arguments, &error) : TB_OK;
+    return status == TB_OK ? run(arguments)
+                           : tb_message_usage(&error, table->command);
+}
+
+int tb_command_run(const struct tb_option_table *table, int argc,
+                   char *const *argv, void *arguments,
+                   tb_status (*check)(const void *arguments,
+                                      struct tb_error *error),
+                   int (*run)(const void *arguments))
+{
+    struct tb_error error = {0};
+    int result;
+    tb_status status = tb_option_parse(table, argc, argv, arguments, &error);
+    if (is_help_asked(table, arguments))
+        result = tb_message_help(table);
+    else if (status != TB_OK)
+        result = tb_message_usage(&error, table->command);
+    else
+        result = run_parsed(table, arguments, check, run);
+    tb_text_list_release(
+        (struct tb_text_list *)(void *)((char *)arguments + table->operands));
+    return result;
+}
