@@ -12,24 +12,13 @@ struct row {
     bool is_input_positive;
 };
 
-static const struct tb_mooncake_value *
-field_of(const struct tb_validator *validator, tb_mooncake_field field)
-{
-    return &validator->record.fields[field];
-}
-
-static bool is_set(const struct tb_validator *validator,
-                   tb_mooncake_field field)
-{
-    return tb_mooncake_value_is_set(field_of(validator, field));
-}
-
 /* ---- kinds of fields ---------------------------------------------------- */
 
 static bool check_kind(struct tb_validator *validator, tb_mooncake_field field,
                        tb_mooncake_kind kind, const char *expected)
 {
-    if (!is_set(validator, field) || field_of(validator, field)->kind == kind)
+    if (!tb_row_has(validator, field) ||
+        tb_row_field(validator, field)->kind == kind)
         return true;
     tb_row_report_type(validator, field, expected);
     return false;
@@ -40,9 +29,9 @@ static bool check_integer(struct tb_validator *validator,
                           struct tb_mooncake_integer *integer)
 {
     *integer = (struct tb_mooncake_integer){0};
-    if (!is_set(validator, field))
+    if (!tb_row_has(validator, field))
         return true;
-    if (tb_mooncake_value_integer(field_of(validator, field), integer) ==
+    if (tb_mooncake_value_integer(tb_row_field(validator, field), integer) ==
         TB_MOONCAKE_READ)
         return true;
     tb_row_report_type(validator, field, "a whole number below 2^64");
@@ -52,9 +41,9 @@ static bool check_integer(struct tb_validator *validator,
 static bool check_real(struct tb_validator *validator, tb_mooncake_field field,
                        struct tb_row_figures *figures, int time)
 {
-    figures->has_times[time] = is_set(validator, field);
+    figures->has_times[time] = tb_row_has(validator, field);
     if (!figures->has_times[time] ||
-        tb_mooncake_value_real(field_of(validator, field),
+        tb_mooncake_value_real(tb_row_field(validator, field),
                                &figures->times_ms[time]) == TB_MOONCAKE_READ)
         return true;
     tb_row_report_type(validator, field, "a number of milliseconds");
@@ -115,13 +104,13 @@ static tb_status check_objects(struct tb_validator *validator,
                                bool *is_good)
 {
     char path[64];
-    if (!is_set(validator, field))
+    if (!tb_row_has(validator, field))
         return TB_OK;
     if (!check_kind(validator, field, TB_MOONCAKE_LIST, "a list of objects")) {
         *is_good = false;
         return TB_OK;
     }
-    TB_TRY(read_objects(field_of(validator, field)->text, &validator->arena,
+    TB_TRY(read_objects(tb_row_field(validator, field)->text, &validator->arena,
                         objects));
     if (objects->other_item == TB_MOONCAKE_NO_ITEM)
         return TB_OK;
@@ -154,7 +143,7 @@ static bool check_ids_kind(struct tb_validator *validator)
 static bool check_type(struct tb_validator *validator)
 {
     const struct tb_mooncake_value *type =
-        field_of(validator, TB_MOONCAKE_TYPE);
+        tb_row_field(validator, TB_MOONCAKE_TYPE);
     if (type->kind == TB_MOONCAKE_ABSENT ||
         (type->kind == TB_MOONCAKE_TEXT &&
          tb_span_equal(type->text, TB_SPAN("mooncake_trace"))))
@@ -169,7 +158,7 @@ static bool check_output(struct tb_validator *validator)
     struct tb_mooncake_integer output;
     if (!check_integer(validator, TB_MOONCAKE_OUTPUT_LENGTH, &output))
         return false;
-    if (is_set(validator, TB_MOONCAKE_OUTPUT_LENGTH) &&
+    if (tb_row_has(validator, TB_MOONCAKE_OUTPUT_LENGTH) &&
         (output.is_negative || output.magnitude == 0))
         tb_row_report(validator, TB_RULE_OUTPUT_LENGTH, "$.output_length",
                       "no output token is asked for");
@@ -203,11 +192,11 @@ static bool check_scalars(struct tb_validator *validator, struct row *row)
 
 static void read_modes(const struct tb_validator *validator, struct row *row)
 {
-    row->has_input = is_set(validator, TB_MOONCAKE_INPUT_LENGTH);
-    row->has_text = is_set(validator, TB_MOONCAKE_TEXT_INPUT);
-    row->has_messages = is_set(validator, TB_MOONCAKE_MESSAGES);
-    row->has_payload = is_set(validator, TB_MOONCAKE_PAYLOAD);
-    row->has_ids = is_set(validator, TB_MOONCAKE_HASH_IDS);
+    row->has_input = tb_row_has(validator, TB_MOONCAKE_INPUT_LENGTH);
+    row->has_text = tb_row_has(validator, TB_MOONCAKE_TEXT_INPUT);
+    row->has_messages = tb_row_has(validator, TB_MOONCAKE_MESSAGES);
+    row->has_payload = tb_row_has(validator, TB_MOONCAKE_PAYLOAD);
+    row->has_ids = tb_row_has(validator, TB_MOONCAKE_HASH_IDS);
 }
 
 static bool check_modes(struct tb_validator *validator, const struct row *row)
@@ -231,7 +220,7 @@ static bool check_chat(struct tb_validator *validator, const struct row *row,
                        const struct objects *tools)
 {
     char path[64];
-    bool has_tools = is_set(validator, TB_MOONCAKE_TOOLS);
+    bool has_tools = tb_row_has(validator, TB_MOONCAKE_TOOLS);
     bool is_good = true;
     if (has_tools && (!row->has_messages || tools->count == 0)) {
         tb_row_report(validator, TB_RULE_TOOLS, "$.tools",
@@ -256,7 +245,7 @@ static bool check_chat(struct tb_validator *validator, const struct row *row,
 
 static bool check_payload(struct tb_validator *validator, const struct row *row)
 {
-    struct tb_span text = field_of(validator, TB_MOONCAKE_PAYLOAD)->text;
+    struct tb_span text = tb_row_field(validator, TB_MOONCAKE_PAYLOAD)->text;
     bool is_empty = true;
     for (size_t i = 1; i + 1 < text.len; i++)
         is_empty &= text.ptr[i] <= ' ';
@@ -273,7 +262,7 @@ static tb_status check_prompt(struct tb_validator *validator,
 {
     bool is_text_empty =
         row->has_text &&
-        field_of(validator, TB_MOONCAKE_TEXT_INPUT)->text.len == 0;
+        tb_row_field(validator, TB_MOONCAKE_TEXT_INPUT)->text.len == 0;
     if (row->has_ids && validator->record.id_count > 0) {
         if (row->is_input_positive)
             return tb_row_check_ids(validator, session,
@@ -361,10 +350,10 @@ static void check_session(struct tb_validator *validator, const struct row *row,
 static tb_status check_good_row(struct tb_validator *validator,
                                 const struct row *row)
 {
-    struct tb_span name = field_of(validator, TB_MOONCAKE_SESSION_ID)->text;
+    struct tb_span name = tb_row_field(validator, TB_MOONCAKE_SESSION_ID)->text;
     struct tb_mooncake_session alone = {0}, *session = &alone;
     // An empty name is none: aiperf makes one up.
-    if (is_set(validator, TB_MOONCAKE_SESSION_ID) && name.len > 0)
+    if (tb_row_has(validator, TB_MOONCAKE_SESSION_ID) && name.len > 0)
         TB_TRY(tb_mooncake_sessions_find(&validator->sessions, name, &session));
     else
         validator->alone_count++;
@@ -378,7 +367,7 @@ tb_status tb_aiperf_check(struct tb_validator *validator)
     struct objects messages = {0}, tools = {0};
     if (!validator->has_first) {
         validator->has_first = true;
-        validator->is_timed = is_set(validator, TB_MOONCAKE_TIMESTAMP);
+        validator->is_timed = tb_row_has(validator, TB_MOONCAKE_TIMESTAMP);
     }
     bool is_good = check_scalars(validator, &row);
     TB_TRY(check_objects(validator, TB_MOONCAKE_MESSAGES, &messages, &is_good));

@@ -11,18 +11,6 @@ struct row {
     bool has_input, has_ids;
 };
 
-static const struct tb_mooncake_value *
-field_of(const struct tb_validator *validator, tb_mooncake_field field)
-{
-    return &validator->record.fields[field];
-}
-
-static bool is_set(const struct tb_validator *validator,
-                   tb_mooncake_field field)
-{
-    return tb_mooncake_value_is_set(field_of(validator, field));
-}
-
 static bool is_for_dynamo(const struct tb_validator *validator)
 {
     return validator->options.consumer == TB_MOONCAKE_FOR_DYNAMO;
@@ -32,9 +20,10 @@ static bool is_for_dynamo(const struct tb_validator *validator)
 static tb_mooncake_field named(const struct tb_validator *validator,
                                tb_mooncake_field field, tb_mooncake_field other)
 {
-    bool is_other = is_for_dynamo(validator) &&
-                    field_of(validator, field)->kind == TB_MOONCAKE_ABSENT &&
-                    field_of(validator, other)->kind != TB_MOONCAKE_ABSENT;
+    bool is_other =
+        is_for_dynamo(validator) &&
+        tb_row_field(validator, field)->kind == TB_MOONCAKE_ABSENT &&
+        tb_row_field(validator, other)->kind != TB_MOONCAKE_ABSENT;
     return is_other ? other : field;
 }
 
@@ -51,10 +40,10 @@ static bool check_keys(struct tb_validator *validator)
     };
     bool is_good = true;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        uint32_t count = field_of(validator, pairs[i][0])->key_count;
+        uint32_t count = tb_row_field(validator, pairs[i][0])->key_count;
         char path[64];
         if (pairs[i][0] != pairs[i][1])
-            count += field_of(validator, pairs[i][1])->key_count;
+            count += tb_row_field(validator, pairs[i][1])->key_count;
         if (count < 2)
             continue;
         (void)snprintf(path, sizeof(path), "$.%s",
@@ -71,7 +60,7 @@ static bool check_integer(struct tb_validator *validator,
                           tb_mooncake_field field, int64_t min, uint64_t max,
                           uint64_t *number)
 {
-    const struct tb_mooncake_value *value = field_of(validator, field);
+    const struct tb_mooncake_value *value = tb_row_field(validator, field);
     struct tb_mooncake_integer integer = {0};
     *number = 0;
     if (!tb_mooncake_value_is_set(value))
@@ -95,7 +84,7 @@ static bool check_integer(struct tb_validator *validator,
 static bool check_real(struct tb_validator *validator, tb_mooncake_field field,
                        struct tb_row_figures *figures, int time)
 {
-    const struct tb_mooncake_value *value = field_of(validator, field);
+    const struct tb_mooncake_value *value = tb_row_field(validator, field);
     figures->has_times[time] = tb_mooncake_value_is_set(value);
     if (!figures->has_times[time])
         return true;
@@ -110,9 +99,9 @@ static bool check_real(struct tb_validator *validator, tb_mooncake_field field,
 
 static bool check_text(struct tb_validator *validator, tb_mooncake_field field)
 {
-    if (!is_set(validator, field) ||
-        (field_of(validator, field)->kind == TB_MOONCAKE_TEXT &&
-         !field_of(validator, field)->is_repaired))
+    if (!tb_row_has(validator, field) ||
+        (tb_row_field(validator, field)->kind == TB_MOONCAKE_TEXT &&
+         !tb_row_field(validator, field)->is_repaired))
         return true;
     tb_row_report_type(validator, field, "a text");
     return false;
@@ -122,9 +111,10 @@ static bool check_ids_kind(struct tb_validator *validator)
 {
     const struct tb_mooncake_record *record = &validator->record;
     char path[64];
-    if (!is_set(validator, TB_MOONCAKE_HASH_IDS))
+    if (!tb_row_has(validator, TB_MOONCAKE_HASH_IDS))
         return true;
-    if (field_of(validator, TB_MOONCAKE_HASH_IDS)->kind != TB_MOONCAKE_LIST) {
+    if (tb_row_field(validator, TB_MOONCAKE_HASH_IDS)->kind !=
+        TB_MOONCAKE_LIST) {
         tb_row_report_type(validator, TB_MOONCAKE_HASH_IDS,
                            "a list of whole numbers from 0 on");
         return false;
@@ -171,9 +161,9 @@ static bool check_fields(struct tb_validator *validator, struct row *row)
     is_good &= check_ids_kind(validator);
     if (is_for_dynamo(validator))
         is_good &= check_dynamo_fields(validator);
-    row->has_input = is_set(validator, input_field);
-    row->has_ids = is_set(validator, TB_MOONCAKE_HASH_IDS);
-    if (is_good && !is_set(validator, output_field)) {
+    row->has_input = tb_row_has(validator, input_field);
+    row->has_ids = tb_row_has(validator, TB_MOONCAKE_HASH_IDS);
+    if (is_good && !tb_row_has(validator, output_field)) {
         tb_row_report(validator, TB_RULE_MISSING, "$.output_length",
                       "no output_length");
         is_good = false;
@@ -274,10 +264,10 @@ tb_status tb_plain_check(struct tb_validator *validator)
         !check_prompt(validator, &row))
         return TB_OK;
     struct tb_mooncake_session alone = {0}, *session = &alone;
-    if (is_set(validator, TB_MOONCAKE_SESSION_ID))
+    if (tb_row_has(validator, TB_MOONCAKE_SESSION_ID))
         TB_TRY(tb_mooncake_sessions_find(
             &validator->sessions,
-            field_of(validator, TB_MOONCAKE_SESSION_ID)->text, &session));
+            tb_row_field(validator, TB_MOONCAKE_SESSION_ID)->text, &session));
     else
         validator->alone_count++;
     check_times(validator, &row.figures, session);

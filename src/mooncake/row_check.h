@@ -34,6 +34,11 @@ struct tb_validator {
     double time_ms;
 };
 
+/* A field of the current row, and whether it is there and not null. */
+const struct tb_mooncake_value *
+tb_row_field(const struct tb_validator *validator, tb_mooncake_field field);
+bool tb_row_has(const struct tb_validator *validator, tb_mooncake_field field);
+
 /* A rule that the current row breaks. `path` is where in the row, such as
  * "$.hash_ids[3]", or NULL. */
 void tb_row_report(struct tb_validator *validator, tb_mooncake_rule rule,

@@ -59,6 +59,17 @@ static void report(struct tb_validator *validator, tb_mooncake_rule rule,
         options->on_finding(options->context, &finding);
 }
 
+const struct tb_mooncake_value *
+tb_row_field(const struct tb_validator *validator, tb_mooncake_field field)
+{
+    return &validator->record.fields[field];
+}
+
+bool tb_row_has(const struct tb_validator *validator, tb_mooncake_field field)
+{
+    return tb_mooncake_value_is_set(tb_row_field(validator, field));
+}
+
 void tb_row_report(struct tb_validator *validator, tb_mooncake_rule rule,
                    const char *path, const char *format, ...)
 {
