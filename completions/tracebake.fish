@@ -21,6 +21,7 @@ complete -c tracebake -n '__tracebake_has 1' -a tokenize -d 'turn JSON strings i
 complete -c tracebake -n '__tracebake_has 1' -a analyze -d 'lengths, sessions and prefix cache of rows'
 complete -c tracebake -n '__tracebake_has 1' -a validate -d 'check rows against the rules of who will replay them'
 complete -c tracebake -n '__tracebake_has 1' -a verify -d 'compare what a load tester sent with what was recorded'
+complete -c tracebake -n '__tracebake_has 1' -a reblock -d 'give rows a larger block size'
 complete -c tracebake -n '__tracebake_has 1' -a tokenizer -d 'list and pull and show and clear'
 complete -c tracebake -n '__tracebake_has 2; and __tracebake_is tokenizer' -a list -d 'list the tokenizers on this machine'
 complete -c tracebake -n '__tracebake_has 2; and __tracebake_is tokenizer' -a pull -d 'fetch a tokenizer from the Hugging Face hub'
@@ -127,6 +128,13 @@ complete -c tracebake -n '__tracebake_is verify' -l tolerance -x -d 'How many to
 complete -c tracebake -n '__tracebake_is verify' -l late -x -d 'How many milliseconds later or earlier than recorded a turn may follow the answer before, and a session begin after the first'
 complete -c tracebake -n '__tracebake_is verify' -l json -d 'One JSON object, on one line, with all figures and causes'
 complete -c tracebake -n '__tracebake_is verify' -s h -l help -d 'Show this page'
+
+complete -c tracebake -n '__tracebake_is reblock' -F
+complete -c tracebake -n '__tracebake_is reblock' -l block-size -x -d 'Tokens of a block in the new rows'
+complete -c tracebake -n '__tracebake_is reblock' -l from -x -d 'Tokens of a block in the rows, where no meta file says it'
+complete -c tracebake -n '__tracebake_is reblock' -l output-file -r -F -d 'Where the rows go'
+complete -c tracebake -n '__tracebake_is reblock' -l quiet -d 'Only errors and warnings'
+complete -c tracebake -n '__tracebake_is reblock' -s h -l help -d 'Show this page'
 
 complete -c tracebake -n '__tracebake_is tokenizer list' -l json -d 'One JSON object on one line instead of text'
 complete -c tracebake -n '__tracebake_is tokenizer list' -s h -l help -d 'Show this page'

@@ -360,6 +360,22 @@ void tb_output_take_back(struct tb_output *output)
         tb_buffer_release(&output->temp);
 }
 
+tb_status tb_output_commit_all(struct tb_output *const *outputs, size_t count,
+                               struct tb_error *error)
+{
+    tb_status status = TB_OK;
+    for (size_t i = 0; i < count && status == TB_OK; i++)
+        if (outputs[i])
+            status = tb_output_prepare(outputs[i], error);
+    for (size_t i = 0; i < count && status == TB_OK; i++)
+        if (outputs[i])
+            status = tb_output_commit(outputs[i], error);
+    for (size_t i = 0; i < count && status != TB_OK; i++)
+        if (outputs[i])
+            tb_output_take_back(outputs[i]);
+    return status;
+}
+
 bool tb_output_is_stream(const struct tb_output *output)
 {
     return output->is_stream;

@@ -44,6 +44,13 @@ TB_NODISCARD tb_status tb_output_prepare(struct tb_output *output,
 TB_NODISCARD tb_status tb_output_commit(struct tb_output *output,
                                         struct tb_error *error);
 
+/* For files that belong together: all are prepared, then put in place in that
+ * order. When one cannot follow, what was there before those before it comes
+ * back. A NULL in the list is passed over. */
+TB_NODISCARD tb_status tb_output_commit_all(struct tb_output *const *outputs,
+                                            size_t count,
+                                            struct tb_error *error);
+
 /* After a commit, until the output is closed: gives what was there before its
  * name back, or takes the file away where nothing was. For files that belong
  * together, when a later one cannot follow. */

@@ -114,64 +114,26 @@ static bool is_stopping(void *context)
 /* ---- rows ------------------------------------------------------------------
  */
 
-// A whole number from 0 on, UINT64_MAX for those beyond; what else a field may
-// hold is none.
-static bool read_length(const struct tb_mooncake_record *record,
-                        tb_mooncake_field field, tb_mooncake_field other,
-                        uint64_t *length)
-{
-    struct tb_mooncake_integer integer;
-    const struct tb_mooncake_value *value = &record->fields[field];
-    if (!tb_mooncake_value_is_set(value))
-        value = &record->fields[other];
-    tb_mooncake_reading reading = tb_mooncake_value_integer(value, &integer);
-    bool is_beyond = reading == TB_MOONCAKE_OUT_OF_RANGE
-                         ? value->text.len > 0 && value->text.ptr[0] != '-'
-                         : integer.is_beyond && !integer.is_negative;
-    bool is_read = reading == TB_MOONCAKE_READ && !integer.is_negative;
-    *length = is_beyond ? UINT64_MAX : is_read ? integer.magnitude : 0;
-    return is_beyond || is_read;
-}
-
-static bool read_time(const struct tb_mooncake_record *record,
-                      tb_mooncake_field field, tb_mooncake_field other,
-                      double *ms)
-{
-    const struct tb_mooncake_value *value = &record->fields[field];
-    if (!tb_mooncake_value_is_set(value))
-        value = &record->fields[other];
-    return tb_mooncake_value_real(value, ms) == TB_MOONCAKE_READ;
-}
-
-// A text as it is, a number as it is written.
-static struct tb_span read_name(const struct tb_mooncake_record *record,
-                                tb_mooncake_field field)
-{
-    const struct tb_mooncake_value *value = &record->fields[field];
-    bool is_name =
-        value->kind == TB_MOONCAKE_TEXT || value->kind == TB_MOONCAKE_NUMBER;
-    return is_name ? value->text : (struct tb_span){0};
-}
-
 static bool read_row(const struct tb_mooncake_record *record,
                      struct tb_trace_row *row)
 {
     *row = (struct tb_trace_row){
-        .session = read_name(record, TB_MOONCAKE_SESSION_ID),
-        .agent = read_name(record, TB_MOONCAKE_AGENT_TYPE),
-        .priority = read_name(record, TB_MOONCAKE_PRIORITY),
+        .session = tb_mooncake_record_name(record, TB_MOONCAKE_SESSION_ID),
+        .agent = tb_mooncake_record_name(record, TB_MOONCAKE_AGENT_TYPE),
+        .priority = tb_mooncake_record_name(record, TB_MOONCAKE_PRIORITY),
         .ids = record->ids,
         .id_count = record->id_count,
     };
-    row->has_output =
-        read_length(record, TB_MOONCAKE_OUTPUT_LENGTH,
-                    TB_MOONCAKE_OUTPUT_TOKENS, &row->output_length);
-    row->has_time = read_time(record, TB_MOONCAKE_TIMESTAMP,
-                              TB_MOONCAKE_CREATED_TIME, &row->time_ms);
-    row->has_delay = read_time(record, TB_MOONCAKE_DELAY, TB_MOONCAKE_DELAY_MS,
-                               &row->delay_ms);
-    return read_length(record, TB_MOONCAKE_INPUT_LENGTH,
-                       TB_MOONCAKE_INPUT_TOKENS, &row->input_length);
+    row->has_output = tb_mooncake_record_length(
+        record, TB_MOONCAKE_OUTPUT_LENGTH, TB_MOONCAKE_OUTPUT_TOKENS,
+        &row->output_length);
+    row->has_time = tb_mooncake_record_time(
+        record, TB_MOONCAKE_TIMESTAMP, TB_MOONCAKE_CREATED_TIME, &row->time_ms);
+    row->has_delay = tb_mooncake_record_time(
+        record, TB_MOONCAKE_DELAY, TB_MOONCAKE_DELAY_MS, &row->delay_ms);
+    return tb_mooncake_record_length(record, TB_MOONCAKE_INPUT_LENGTH,
+                                     TB_MOONCAKE_INPUT_TOKENS,
+                                     &row->input_length);
 }
 
 static void lose_line(struct job *job, const char *path,

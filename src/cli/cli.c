@@ -28,6 +28,7 @@ static const struct command {
      tb_command_validate},
     {"verify", "compare what a load tester sent with what was recorded",
      tb_command_verify},
+    {"reblock", "give rows a larger block size", tb_command_reblock},
     {"tokenizer list", "list the tokenizers on this machine",
      tb_command_tokenizer_list},
     {"tokenizer pull", "fetch a tokenizer from the Hugging Face hub",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "stop_signal.h"
 
 // Every command has the option; it stands in the table like the others.
 static bool is_help_asked(const struct tb_option_table *table,
@@ -45,4 +46,19 @@ int tb_command_run(const struct tb_option_table *table, int argc,
     tb_text_list_release(
         (struct tb_text_list *)(void *)((char *)arguments + table->operands));
     return result;
+}
+
+int tb_command_end(tb_status status, struct tb_error *error, const char *doing,
+                   const char *command)
+{
+    if (tb_stop_signal())
+        return TB_EXIT_SIGNAL + tb_stop_signal();
+    if (status == TB_OK || status == TB_ERR_CLOSED)
+        return TB_EXIT_DONE;
+    if (error->status != status)
+        tb_fail(error, status, "cannot %s: %s", doing, tb_status_name(status));
+    if (status == TB_ERR_USAGE)
+        return tb_message_usage(error, command);
+    tb_message_error(error);
+    return TB_EXIT_FAILED;
 }

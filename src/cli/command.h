@@ -16,6 +16,12 @@ int tb_command_run(const struct tb_option_table *table, int argc,
                                       struct tb_error *error),
                    int (*run)(const void *arguments));
 
+/* How a command that ran ends: says why it failed, unless it was stopped or the
+ * reader of its output went away. `doing` is what it could not do, "analyze";
+ * for errors that have no words of their own. Returns the exit status. */
+int tb_command_end(tb_status status, struct tb_error *error, const char *doing,
+                   const char *command);
+
 int tb_command_nat(int argc, char *const *argv);
 int tb_command_telemetry(int argc, char *const *argv);
 int tb_command_render(int argc, char *const *argv);
@@ -23,6 +29,7 @@ int tb_command_tokenize(int argc, char *const *argv);
 int tb_command_analyze(int argc, char *const *argv);
 int tb_command_validate(int argc, char *const *argv);
 int tb_command_verify(int argc, char *const *argv);
+int tb_command_reblock(int argc, char *const *argv);
 int tb_command_tokenizer_list(int argc, char *const *argv);
 int tb_command_tokenizer_pull(int argc, char *const *argv);
 int tb_command_tokenizer_show(int argc, char *const *argv);

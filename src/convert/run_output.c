@@ -108,21 +108,6 @@ static tb_status write_meta(struct tb_output *output,
     return tb_output_prepare(output, error);
 }
 
-static tb_status put_in_place(struct tb_run_output *output,
-                              struct tb_output *meta, struct tb_error *error)
-{
-    struct tb_output *files[] = {meta, output->calls, output->rows};
-    enum { COUNT = sizeof(files) / sizeof(files[0]) };
-    tb_status status = TB_OK;
-    for (size_t i = 0; i < COUNT && status == TB_OK; i++)
-        if (files[i])
-            status = tb_output_commit(files[i], error);
-    for (size_t i = 0; i < COUNT && status != TB_OK; i++)
-        if (files[i])
-            tb_output_take_back(files[i]);
-    return status;
-}
-
 tb_status tb_run_output_commit(struct tb_run_output *output,
                                const struct tb_meta *meta,
                                const struct tb_stats *stats,
@@ -138,8 +123,10 @@ tb_status tb_run_output_commit(struct tb_run_output *output,
         if (status == TB_OK)
             status = write_meta(file, meta, stats, error);
     }
+    struct tb_output *files[] = {file, output->calls, output->rows};
     if (status == TB_OK)
-        status = put_in_place(output, file, error);
+        status = tb_output_commit_all(files, sizeof(files) / sizeof(files[0]),
+                                      error);
     tb_output_close(file);
     return status;
 }

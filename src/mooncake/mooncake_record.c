@@ -234,6 +234,47 @@ tb_status tb_mooncake_record_read(struct tb_mooncake_record *record,
     return status;
 }
 
+static const struct tb_mooncake_value *
+set_field(const struct tb_mooncake_record *record, tb_mooncake_field field,
+          tb_mooncake_field other)
+{
+    return tb_mooncake_value_is_set(&record->fields[field])
+               ? &record->fields[field]
+               : &record->fields[other];
+}
+
+bool tb_mooncake_record_length(const struct tb_mooncake_record *record,
+                               tb_mooncake_field field, tb_mooncake_field other,
+                               uint64_t *length)
+{
+    struct tb_mooncake_integer integer;
+    const struct tb_mooncake_value *value = set_field(record, field, other);
+    tb_mooncake_reading reading = tb_mooncake_value_integer(value, &integer);
+    bool is_beyond = reading == TB_MOONCAKE_OUT_OF_RANGE
+                         ? value->text.len > 0 && value->text.ptr[0] != '-'
+                         : integer.is_beyond && !integer.is_negative;
+    bool is_read = reading == TB_MOONCAKE_READ && !integer.is_negative;
+    *length = is_beyond ? UINT64_MAX : is_read ? integer.magnitude : 0;
+    return is_beyond || is_read;
+}
+
+bool tb_mooncake_record_time(const struct tb_mooncake_record *record,
+                             tb_mooncake_field field, tb_mooncake_field other,
+                             double *ms)
+{
+    return tb_mooncake_value_real(set_field(record, field, other), ms) ==
+           TB_MOONCAKE_READ;
+}
+
+struct tb_span tb_mooncake_record_name(const struct tb_mooncake_record *record,
+                                       tb_mooncake_field field)
+{
+    const struct tb_mooncake_value *value = &record->fields[field];
+    bool is_name =
+        value->kind == TB_MOONCAKE_TEXT || value->kind == TB_MOONCAKE_NUMBER;
+    return is_name ? value->text : (struct tb_span){0};
+}
+
 void tb_mooncake_record_release(struct tb_mooncake_record *record)
 {
     tb_memory_free(record->ids);

@@ -62,6 +62,21 @@ TB_NODISCARD tb_status tb_mooncake_record_read(
     struct tb_mooncake_record *record, struct tb_span line, uint64_t offset,
     uint64_t line_number, struct tb_arena *arena, struct tb_error *error);
 
+/* What a figure takes a field for, or `other`, its second name, where it is not
+ * set (the same twice where it has none).
+ *
+ * A length is a whole number from 0 on, UINT64_MAX for those beyond; what else
+ * may be there is none, and 0. A time may be infinite or NaN. A name is a text
+ * as it is or a number as it is written, else empty; it borrows. */
+bool tb_mooncake_record_length(const struct tb_mooncake_record *record,
+                               tb_mooncake_field field, tb_mooncake_field other,
+                               uint64_t *length);
+bool tb_mooncake_record_time(const struct tb_mooncake_record *record,
+                             tb_mooncake_field field, tb_mooncake_field other,
+                             double *ms);
+struct tb_span tb_mooncake_record_name(const struct tb_mooncake_record *record,
+                                       tb_mooncake_field field);
+
 void tb_mooncake_record_release(struct tb_mooncake_record *record);
 
 #endif

@@ -32,14 +32,14 @@ static uint8_t *put_number(uint8_t *out, uint64_t value)
     return end;
 }
 
-static tb_status write_ids(struct tb_buffer *buffer, const uint64_t *ids,
-                           size_t count)
+tb_status tb_mooncake_ids_write(const uint64_t *ids, size_t count,
+                                struct tb_buffer *buffer)
 {
     if (count > SIZE_MAX / ID_MAX - 1)
         return TB_ERR_LIMIT;
-    TB_TRY(tb_buffer_append(buffer, TB_SPAN(", \"hash_ids\": [")));
-    TB_TRY(tb_buffer_reserve(buffer, count * ID_MAX + 1));
+    TB_TRY(tb_buffer_reserve(buffer, count * ID_MAX + 2));
     uint8_t *out = buffer->ptr + buffer->len;
+    *out++ = '[';
     for (size_t i = 0; i < count; i++) {
         if (i > 0) {
             *out++ = ',';
@@ -104,7 +104,8 @@ static tb_status write_prompt(struct tb_buffer *buffer,
                             row->input_length));
         TB_TRY(write_number(buffer, TB_SPAN(", \"output_length\": "),
                             row->output_length));
-        return write_ids(buffer, row->hash_ids, row->hash_id_count);
+        TB_TRY(tb_buffer_append(buffer, TB_SPAN(", \"hash_ids\": ")));
+        return tb_mooncake_ids_write(row->hash_ids, row->hash_id_count, buffer);
     }
     TB_TRY(write_raw(buffer, TB_SPAN(", \"messages\": "), row->messages));
     if (row->tools.len)

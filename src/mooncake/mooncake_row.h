@@ -39,6 +39,10 @@ struct tb_mooncake_row {
  * know numbers only. */
 unsigned tb_priority_number(struct tb_span priority);
 
+/* Appends ids as the list they are in a row. TB_ERR_MEMORY, TB_ERR_LIMIT. */
+TB_NODISCARD tb_status tb_mooncake_ids_write(const uint64_t *ids, size_t count,
+                                             struct tb_buffer *buffer);
+
 /* Appends the row and a newline. All of it or nothing. */
 TB_NODISCARD tb_status tb_mooncake_row_write(const struct tb_mooncake_row *row,
                                              struct tb_buffer *buffer);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "command_text.h"
 #include "path_list.h"
 
 enum { COMMAND_MAX = 1 << 16 }; // bytes
@@ -21,31 +22,6 @@ void tb_convert_request_release(struct tb_convert_request *request)
     tb_text_list_release(&request->arguments.inputs);
     tb_arena_release(&request->arena);
     tb_buffer_release(&request->command);
-}
-
-// How the run was asked for, so that a shell takes it again.
-static tb_status append_word(struct tb_buffer *text, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+=./:,@%";
-    TB_TRY(tb_buffer_append_byte(text, ' '));
-    if (*word && word[strspn(word, plain)] == '\0')
-        return tb_buffer_append(text, tb_span_of(word));
-    TB_TRY(tb_buffer_append_byte(text, '\''));
-    for (; *word; word++)
-        TB_TRY(*word == '\'' ? tb_buffer_append(text, TB_SPAN("'\\''"))
-                             : tb_buffer_append_byte(text, (uint8_t)*word));
-    return tb_buffer_append_byte(text, '\'');
-}
-
-static tb_status append_command(struct tb_buffer *text, const char *command,
-                                int argc, char *const *argv)
-{
-    TB_TRY(tb_buffer_printf(text, "tracebake %s", command));
-    for (int i = 0; i < argc; i++)
-        TB_TRY(append_word(text, argv[i]));
-    return tb_buffer_append_byte(text, 0);
 }
 
 static tb_status check_inputs(const struct tb_convert_arguments *arguments,
@@ -72,7 +48,7 @@ tb_status tb_convert_request_read(struct tb_convert_request *request, int argc,
     const struct tb_option_table *table =
         tb_convert_option_table(options->dialect);
     // A command line that is too long for the meta file is left out there.
-    if (append_command(&request->command, table->command, argc, argv) == TB_OK)
+    if (tb_command_text(&request->command, table->command, argc, argv) == TB_OK)
         options->command = (const char *)request->command.ptr;
     TB_TRY(tb_option_parse(table, argc, argv, arguments, error));
     if (arguments->is_help)

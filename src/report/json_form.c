@@ -101,3 +101,85 @@ void tb_json_form_text(struct tb_json_form *form, const char *key,
     begin_value(form, key);
     put_string(form, value);
 }
+
+/* ---- a value of another document -------------------------------------- */
+
+tb_status tb_json_form_copy_member(struct tb_json_form *form,
+                                   struct tb_span key,
+                                   struct tb_json_reader *reader,
+                                   struct tb_arena *arena)
+{
+    TB_TRY(tb_json_decode_key(reader, arena, &key));
+    char *name = tb_arena_zeroed(arena, key.len + 1, 1);
+    if (!name)
+        return TB_ERR_MEMORY;
+    memcpy(name, key.ptr, key.len);
+    tb_json_form_copy(form, name, reader, arena);
+    return form->status;
+}
+
+static tb_status copy_object(struct tb_json_form *form, const char *key,
+                             struct tb_json_reader *reader,
+                             struct tb_arena *arena)
+{
+    TB_TRY(tb_json_enter_object(reader));
+    tb_json_form_open(form, key, '{');
+    for (;;) {
+        struct tb_span inner;
+        TB_TRY(tb_json_next_key(reader, &inner));
+        if (!inner.ptr)
+            break;
+        TB_TRY(tb_json_form_copy_member(form, inner, reader, arena));
+    }
+    tb_json_form_close(form, '}');
+    return TB_OK;
+}
+
+static tb_status copy_array(struct tb_json_form *form, const char *key,
+                            struct tb_json_reader *reader,
+                            struct tb_arena *arena)
+{
+    TB_TRY(tb_json_enter_array(reader));
+    tb_json_form_open(form, key, '[');
+    for (;;) {
+        bool found;
+        TB_TRY(tb_json_next_item(reader, &found));
+        if (!found)
+            break;
+        tb_json_form_copy(form, NULL, reader, arena);
+        TB_TRY(form->status);
+    }
+    tb_json_form_close(form, ']');
+    return TB_OK;
+}
+
+static tb_status copy_plain(struct tb_json_form *form, const char *key,
+                            struct tb_json_reader *reader, bool is_text,
+                            struct tb_arena *arena)
+{
+    struct tb_span value;
+    if (is_text) {
+        TB_TRY(tb_json_read_string(reader, arena, &value));
+        tb_json_form_text(form, key, value);
+        return TB_OK;
+    }
+    TB_TRY(tb_json_read_raw(reader, &value));
+    begin_value(form, key);
+    put(form, value);
+    return TB_OK;
+}
+
+void tb_json_form_copy(struct tb_json_form *form, const char *key,
+                       struct tb_json_reader *reader, struct tb_arena *arena)
+{
+    tb_json_type type;
+    tb_status status = tb_json_peek(reader, &type);
+    if (status == TB_OK)
+        status =
+            type == TB_JSON_OBJECT ? copy_object(form, key, reader, arena)
+            : type == TB_JSON_ARRAY
+                ? copy_array(form, key, reader, arena)
+                : copy_plain(form, key, reader, type == TB_JSON_STRING, arena);
+    if (form->status == TB_OK)
+        form->status = status;
+}

@@ -11,7 +11,7 @@
 #ifndef TB_JSON_FORM_H
 #define TB_JSON_FORM_H
 
-#include "buffer.h"
+#include "json_reader.h"
 
 struct tb_json_form {
     struct tb_buffer *buffer; /* borrowed */
@@ -36,5 +36,14 @@ void tb_json_form_null(struct tb_json_form *form, const char *key);
 void tb_json_form_bool(struct tb_json_form *form, const char *key, bool value);
 void tb_json_form_text(struct tb_json_form *form, const char *key,
                        struct tb_span value);
+/* The next value of `reader`, whatever it is. `arena` holds its texts
+ * meanwhile. What cannot be read is the form's failure. */
+void tb_json_form_copy(struct tb_json_form *form, const char *key,
+                       struct tb_json_reader *reader, struct tb_arena *arena);
+/* The same behind a key as tb_json_next_key gives it. */
+tb_status tb_json_form_copy_member(struct tb_json_form *form,
+                                   struct tb_span key,
+                                   struct tb_json_reader *reader,
+                                   struct tb_arena *arena);
 
 #endif

@@ -7,6 +7,8 @@
 #include "buffer.h"
 #include "stats.h"
 
+enum { TB_META_FORMAT = 1 }; /* grows when a key changes its meaning */
+
 struct tb_meta_input {
     const char *path;
     uint64_t size;           /* bytes, uncompressed */
@@ -40,6 +42,12 @@ struct tb_meta_reading {
     uint64_t row_count;  /* 0: not said */
     char tokenizer[256]; /* its name, or "" */
 };
+
+/* Appends the content of the meta file of the rows at `path`; nothing when
+ * there is none. "-" has none. TB_ERR_MEMORY, TB_ERR_IO, TB_ERR_LIMIT. */
+TB_NODISCARD tb_status tb_meta_content(const char *path,
+                                       struct tb_buffer *content,
+                                       struct tb_error *error);
 
 /* Reads the meta file of the rows at `path`, if there is one: none, or one
  * that says nothing of the kind, is no failure. "-" has none. TB_ERR_MEMORY,

@@ -1,29 +1,12 @@
 #include "json_form.h"
 #include "meta.h"
-
-enum { META_FORMAT = 1 }; // grows when a key changes its meaning
+#include "meta_rows.h"
 
 static void put_rows(struct tb_json_form *form, const struct tb_meta *meta,
                      const struct tb_stats *stats)
 {
-    static const struct {
-        const char *name, *explanation;
-    } kinds[] = {
-        [TB_ROWS_WHOLE] = {"whole",
-                           "a row is one call; input_length and hash_ids are "
-                           "of its whole prompt, history included"},
-        [TB_ROWS_DELTA] = {"delta",
-                           "a row is one call; input_length and hash_ids are "
-                           "of what it adds to the prompt and answer before it "
-                           "in its session"},
-        [TB_ROWS_MESSAGES] = {"messages",
-                              "a row is one call; messages are its whole "
-                              "prompt, history included"},
-    };
     tb_json_form_open(form, "rows", '{');
-    tb_json_form_text(form, "prompt", tb_span_of(kinds[stats->rows].name));
-    tb_json_form_text(form, "explanation",
-                      tb_span_of(kinds[stats->rows].explanation));
+    tb_meta_rows_put(form, stats->rows);
     tb_json_form_text(form, "prompt_text",
                       stats->rendered_count == 0 ? TB_SPAN("joined contents")
                       : stats->rendered_count == stats->row_count
@@ -86,7 +69,7 @@ tb_status tb_meta_json(const struct tb_meta *meta, const struct tb_stats *stats,
 {
     struct tb_json_form form = tb_json_form_on(buffer, true);
     tb_json_form_open(&form, NULL, '{');
-    tb_json_form_number(&form, "meta_format", META_FORMAT);
+    tb_json_form_number(&form, "meta_format", TB_META_FORMAT);
     tb_json_form_text(&form, "tracebake", tb_span_of(meta->version));
     if (meta->command)
         tb_json_form_text(&form, "command", tb_span_of(meta->command));

@@ -51,25 +51,32 @@ static void take(const struct fields *found, struct tb_meta_reading *reading)
                        (const char *)found->tokenizer.ptr);
 }
 
+tb_status tb_meta_content(const char *path, struct tb_buffer *content,
+                          struct tb_error *error)
+{
+    char name[TB_PATH_SIZE];
+    if (strcmp(path, "-") == 0 ||
+        !tb_path_format(name, sizeof(name), "%s.meta.json", path))
+        return TB_OK;
+    tb_status status = tb_input_read_all(name, content, error);
+    return status == TB_ERR_NOT_FOUND ? TB_OK : status;
+}
+
 tb_status tb_meta_read(const char *path, struct tb_meta_reading *reading,
                        struct tb_error *error)
 {
-    char name[TB_PATH_SIZE];
     struct tb_buffer content = TB_BUFFER(META_MAX_LEN);
     struct tb_arena arena = {0};
     struct tb_json_reader reader;
     struct fields found = {0};
     *reading = (struct tb_meta_reading){0};
-    if (strcmp(path, "-") == 0 ||
-        !tb_path_format(name, sizeof(name), "%s.meta.json", path))
-        return TB_OK;
-    tb_status status = tb_input_read_all(name, &content, error);
-    if (status == TB_OK) {
+    tb_status status = tb_meta_content(path, &content, error);
+    if (status == TB_OK && content.len > 0) {
         tb_json_reader_init_span(&reader, tb_buffer_span(&content), 0, 1);
         status = read_fields(&reader, &arena, &found);
+        if (status == TB_OK)
+            take(&found, reading);
     }
-    if (status == TB_OK)
-        take(&found, reading);
     tb_arena_release(&arena);
     tb_buffer_release(&content);
     bool is_failure = status == TB_ERR_MEMORY || status == TB_ERR_IO;

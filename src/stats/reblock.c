@@ -1,8 +1,14 @@
 #include "reblock.h"
 
 #include "buffer.h"
-#include "hash.h"
 #include "memory.h"
+
+struct tb_hash128 tb_reblock_hash(const uint64_t *ids, size_t count)
+{
+    struct tb_span bytes = {(const uint8_t *)ids, count * sizeof(*ids)};
+    // The seed keeps a part apart from a whole that hashes alike.
+    return tb_hash128(bytes, count);
+}
 
 tb_status tb_reblock_make(struct tb_reblock *reblock, const uint64_t *ids,
                           size_t count, uint32_t multiple)
@@ -16,10 +22,7 @@ tb_status tb_reblock_make(struct tb_reblock *reblock, const uint64_t *ids,
     reblock->count = 0;
     for (size_t at = 0; at < count; at += multiple) {
         size_t left = count - at < multiple ? count - at : multiple;
-        struct tb_span bytes = {(const uint8_t *)(ids + at),
-                                left * sizeof(*ids)};
-        // The seed keeps a part apart from a whole that hashes alike.
-        made[reblock->count++] = tb_hash64(bytes, left);
+        made[reblock->count++] = tb_reblock_hash(ids + at, left).low;
     }
     return TB_OK;
 }

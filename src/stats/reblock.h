@@ -2,6 +2,7 @@
 #ifndef TB_REBLOCK_H
 #define TB_REBLOCK_H
 
+#include "hash.h"
 #include "status.h"
 
 /* Zero-initialised is empty and ready. */
@@ -9,6 +10,10 @@ struct tb_reblock {
     uint64_t *ids;
     size_t count, capacity;
 };
+
+/* What `count` blocks in a row are as one: like their ids, it says nothing of
+ * what stands before them. */
+struct tb_hash128 tb_reblock_hash(const uint64_t *ids, size_t count);
 
 /* Makes `multiple` blocks at a time one, the last of what is left. An id is a
  * hash of those it is made of: like theirs, it says nothing of what stands
