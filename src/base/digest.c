@@ -156,10 +156,20 @@ static void pad(struct tb_digest *digest)
     tb_digest_add(digest, (struct tb_span){len, sizeof(len)});
 }
 
-void tb_digest_end(struct tb_digest *digest, char text[TB_DIGEST_TEXT_SIZE])
+void tb_digest_end_bytes(struct tb_digest *digest,
+                         uint8_t bytes[TB_DIGEST_SIZE])
 {
     size_t words = digest->kind == TB_SHA1 ? 5 : 8;
     pad(digest);
-    for (size_t i = 0; i < words; i++)
-        (void)snprintf(text + 8 * i, 9, "%08x", (unsigned)digest->state[i]);
+    for (size_t i = 0; i < 4 * words; i++)
+        bytes[i] = (uint8_t)(digest->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void tb_digest_end(struct tb_digest *digest, char text[TB_DIGEST_TEXT_SIZE])
+{
+    size_t len = digest->kind == TB_SHA1 ? 20 : 32;
+    uint8_t bytes[TB_DIGEST_SIZE];
+    tb_digest_end_bytes(digest, bytes);
+    for (size_t i = 0; i < len; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }

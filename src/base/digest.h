@@ -16,7 +16,8 @@ typedef enum tb_digest_kind { TB_SHA1, TB_SHA256 } tb_digest_kind;
 enum {
     TB_DIGEST_SHA1_DIGITS = 40,
     TB_DIGEST_SHA256_DIGITS = 64,
-    TB_DIGEST_TEXT_SIZE = TB_DIGEST_SHA256_DIGITS + 1
+    TB_DIGEST_TEXT_SIZE = TB_DIGEST_SHA256_DIGITS + 1,
+    TB_DIGEST_SIZE = 32 /* bytes of the longer one */
 };
 
 struct tb_digest {
@@ -31,5 +32,9 @@ void tb_digest_add(struct tb_digest *digest, struct tb_span bytes);
 
 /* Writes the digest in lower-case hex digits; the struct is used up. */
 void tb_digest_end(struct tb_digest *digest, char text[TB_DIGEST_TEXT_SIZE]);
+
+/* The same as the bytes that the digits stand for, 20 or 32 of them. */
+void tb_digest_end_bytes(struct tb_digest *digest,
+                         uint8_t bytes[TB_DIGEST_SIZE]);
 
 #endif

@@ -48,6 +48,11 @@ struct run {
     struct tb_run_model model;
     bool is_without_tokenizer; /* it could not be had: no fault of an input */
     struct tb_pipeline *pipeline;
+    /* ids that are no numbers by first appearance */
+    bool has_secret;
+    struct tb_keyed_hash secret;
+    char secret_name[33];
+    struct tb_content_ids content;
     /* making rows */
     struct tb_row_maker *maker;
     struct tb_session session;
@@ -200,6 +205,9 @@ static tb_status start_workers(struct run *run, struct tb_error *error)
         status = spare_model(run, error);
     run->is_without_tokenizer = status != TB_OK;
     TB_TRY(status);
+    tb_content_ids_init(&run->content,
+                        tb_tokenizer_fingerprint(run->model.tokenizer),
+                        run->block_size, run->has_secret ? &run->secret : NULL);
     return tb_pipeline_start(run->pipeline, run->model.tokenizer, error);
 }
 
@@ -426,6 +434,7 @@ static tb_status set_up_rows(struct run *run)
         .does_usage_lead = does_usage_lead(options),
         .keeps_failed = options->keeps_failed,
         .form = options->form,
+        .content = options->ids == TB_IDS_CONTENT ? &run->content : NULL,
         .endpoint = &run->model.endpoint,
         .calls = run->output.calls,
     };
@@ -437,6 +446,9 @@ static tb_status set_up(struct run *run, struct tb_error *error)
 {
     const struct tb_convert_options *options = run->options;
     TB_TRY(tb_run_output_open(&run->output, options, is_stopping, run, error));
+    if (options->salt_file)
+        TB_TRY(tb_keyed_hash_read(options->salt_file, &run->secret, error));
+    run->has_secret = options->salt_file != NULL;
     struct tb_pipeline_options pipeline_options = {
         .dialect = options->dialect,
         .is_compat = options->is_compat,
@@ -500,10 +512,25 @@ static tb_status check_result(const struct run *run, struct tb_error *error)
     return TB_OK;
 }
 
-static struct tb_meta describe(const struct run *run)
+/* What makes rows of several runs one: their ids, and where their timestamps
+ * are to begin. */
+static void describe_joining(struct run *run, struct tb_meta *meta)
+{
+    if (run->options->ids != TB_IDS_CONTENT)
+        return;
+    meta->has_content_ids = true;
+    meta->has_timestamps =
+        tb_row_maker_has_timestamps(run->maker, &meta->first_ms);
+    if (!run->has_secret)
+        return;
+    tb_keyed_hash_name(&run->secret, run->secret_name);
+    meta->secret_name = run->secret_name;
+}
+
+static struct tb_meta describe(struct run *run)
 {
     const struct tb_convert_options *options = run->options;
-    return (struct tb_meta){
+    struct tb_meta meta = {
         .version = options->version,
         .command = options->command,
         .inputs = run->inputs,
@@ -512,6 +539,8 @@ static struct tb_meta describe(const struct run *run)
         .has_delay = options->form.delay == TB_DELAY_FIXED,
         .delay_ms = options->form.delay_ms,
     };
+    describe_joining(run, &meta);
+    return meta;
 }
 
 static tb_status convert(struct run *run, struct tb_error *error)

@@ -28,6 +28,11 @@ typedef enum tb_prompt_text {
     TB_PROMPT_TEXT_JOIN,     /* contents, one below the other */
 } tb_prompt_text;
 
+typedef enum tb_ids {
+    TB_IDS_ORDER,   /* numbers by first appearance */
+    TB_IDS_CONTENT, /* the same in every run (content_id.h) */
+} tb_ids;
+
 typedef enum tb_session_prefix {
     TB_SESSION_PREFIX_AUTO, /* with several inputs */
     TB_SESSION_PREFIX_ALWAYS,
@@ -54,11 +59,11 @@ typedef enum tb_endpoint_kind {
 /* What a row is, and when it is sent. */
 struct tb_row_form {
     tb_rows rows;
-    tb_delay delay;        /* of each row of a session but its first */
-    uint64_t delay_ms;     /* TB_DELAY_FIXED */
-    uint64_t max_delay_ms; /* caps a recorded one; UINT64_MAX: does not */
-    double speedup;        /* divides recorded times; 0 or 1: as recorded */
-    tb_timestamps timestamps;
+    tb_delay delay;            /* of each row of a session but its first */
+    uint64_t delay_ms;         /* TB_DELAY_FIXED */
+    uint64_t max_delay_ms;     /* caps a recorded one; UINT64_MAX: does not */
+    double speedup;            /* divides recorded times; 0 or 1: as recorded */
+    tb_timestamps timestamps;  /* with TB_IDS_CONTENT since 1970 */
     tb_endpoint_kind endpoint; /* rows are shorter by what it adds */
     bool has_exact_output;     /* ask the server for just the recorded length */
     bool has_labels; /* hand agent type and priority on to the server */
@@ -87,12 +92,14 @@ struct tb_convert_options {
     tb_prompt_text prompt;
     struct tb_chat_template_overrides templates; /* of those beside it */
     tb_session_prefix session_prefix;
-    bool is_compat;    /* byte for byte what the Python converters write */
-    bool keeps_failed; /* a call that never ended has a row too */
-    bool is_strict;    /* anything lost: TB_ERR_VALUE and no output */
-    bool is_dry_run;   /* no output, no meta file */
-    unsigned threads;  /* 0: as many as there are cores */
-    bool has_no_reuse; /* every prompt is read and encoded anew */
+    tb_ids ids;
+    const char *salt_file; /* with a secret for TB_IDS_CONTENT, or NULL */
+    bool is_compat;        /* byte for byte what the Python converters write */
+    bool keeps_failed;     /* a call that never ended has a row too */
+    bool is_strict;        /* anything lost: TB_ERR_VALUE and no output */
+    bool is_dry_run;       /* no output, no meta file */
+    unsigned threads;      /* 0: as many as there are cores */
+    bool has_no_reuse;     /* every prompt is read and encoded anew */
     /* Called now and then on the calling thread, may be NULL. Returning false
      * stops the run with TB_ERR_INTERRUPTED and no output. */
     bool (*on_progress)(void *context,

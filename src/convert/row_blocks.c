@@ -89,6 +89,8 @@ static tb_status number_blocks(struct tb_row_numbering *numbering,
                                   &is_new));
         if (is_new)
             row->new_tokens += end - start;
+        if (numbering->content)
+            row->ids[i] = tb_content_id(numbering->content, parent);
     }
     row->last = parent;
     return TB_OK;
@@ -123,7 +125,9 @@ tb_status tb_row_numbering_add(struct tb_row_numbering *numbering,
     }
     row->is_used = false; // until it is whole
     row->count = count;
-    struct tb_hash128 parent = shared ? row->blocks[shared - 1] : TB_BLOCK_ROOT;
+    struct tb_hash128 root =
+        numbering->content ? numbering->content->root : TB_BLOCK_ROOT;
+    struct tb_hash128 parent = shared ? row->blocks[shared - 1] : root;
     TB_TRY(number_blocks(numbering, tokens, 0, shared, parent, row));
     row->prompt = tokens->prompt;
     row->group = tokens->group;

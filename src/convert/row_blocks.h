@@ -4,7 +4,7 @@
 #ifndef TB_ROW_BLOCKS_H
 #define TB_ROW_BLOCKS_H
 
-#include "block_table.h"
+#include "content_id.h"
 #include "row_tokens.h"
 
 enum { TB_ROW_BLOCKS_RECENT = 8 };
@@ -27,6 +27,8 @@ struct tb_row_blocks {
 
 struct tb_row_numbering {
     uint64_t block_size; /* tokens; set before use */
+    /* Ids are these, not numbers by first appearance; borrowed, NULL: not. */
+    const struct tb_content_ids *content;
     struct tb_block_table table;
     struct tb_row_blocks recent[TB_ROW_BLOCKS_RECENT];
     size_t next;

@@ -49,11 +49,17 @@ tb_status tb_row_maker_new(const struct tb_row_options *options,
     made->bytes = TB_BUFFER(SIZE_MAX / 2);
     made->name = TB_BUFFER(SIZE_MAX / 2);
     made->time = (struct tb_row_time){
-        .form = options->form, .stats = stats, .origin_s = NAN};
+        .form = options->form,
+        .stats = stats,
+        .origin_s = NAN,
+        .is_absolute = options->content != NULL,
+    };
     made->calls = tb_call_log_on(options->calls);
     made->chains.is_verbatim = options->form.rows == TB_ROWS_MESSAGES;
+    made->groups.is_by_session = options->content != NULL;
     tb_status status =
         tb_row_numbering_init(&made->numbering, options->block_size);
+    made->numbering.content = options->content;
     if (status == TB_OK)
         status = tb_row_numbering_init(&made->whole, options->block_size);
     if (status != TB_OK) {
@@ -68,6 +74,12 @@ void tb_row_maker_set_origin(struct tb_row_maker *maker, double origin_s)
 {
     if (isnan(maker->time.origin_s))
         maker->time.origin_s = origin_s;
+}
+
+bool tb_row_maker_has_timestamps(const struct tb_row_maker *maker,
+                                 uint64_t *first_ms)
+{
+    return tb_row_time_first(&maker->time, first_ms);
 }
 
 void tb_row_maker_free(struct tb_row_maker *maker)
@@ -511,6 +523,7 @@ tb_status tb_row_maker_add(struct tb_row_maker *maker, struct tb_span name,
     tb_row_numbering_forget(&maker->numbering);
     tb_row_numbering_forget(&maker->whole);
     tb_turn_chains_reset(&maker->chains);
+    tb_row_groups_begin_session(&maker->groups, name);
     for (size_t i = 0; i < session->call_count; i++)
         TB_TRY(add_call(maker, &current, i, error));
     return TB_OK;

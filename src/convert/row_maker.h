@@ -10,6 +10,7 @@
 #define TB_ROW_MAKER_H
 
 #include "call_log.h"
+#include "content_id.h"
 #include "convert.h"
 #include "endpoint.h"
 #include "output.h"
@@ -24,6 +25,9 @@ struct tb_row_options {
     bool does_usage_lead;
     bool keeps_failed;
     struct tb_row_form form;
+    /* What ids are, in place of numbers by first appearance; borrowed, final
+     * before the first session. NULL: numbers. */
+    const struct tb_content_ids *content;
     const struct tb_endpoint *endpoint; /* borrowed; final before the first
                                            session */
     struct tb_output *calls; /* for a line per call; borrowed; NULL: none */
@@ -38,6 +42,11 @@ TB_NODISCARD tb_status tb_row_maker_new(const struct tb_row_options *options,
 /* Says what timestamp 0 is, seconds since 1970, when it is known before the
  * first row; otherwise that is the start of the first row's call. */
 void tb_row_maker_set_origin(struct tb_row_maker *maker, double origin_s);
+
+/* Have rows timestamps? Then `*first_ms` is what timestamp 0 is, or would be if
+ * they were not since 1970, in milliseconds. */
+bool tb_row_maker_has_timestamps(const struct tb_row_maker *maker,
+                                 uint64_t *first_ms);
 
 /* Makes the rows of one finished session and counts what has none. `name` is
  * its session id, `path` its trace. */

@@ -2,15 +2,24 @@
 
 #include <math.h>
 
-// Seconds of the trace as whole milliseconds of the replay, never negative.
-static uint64_t replay_ms(const struct tb_row_form *form, double seconds)
+#define MS_MAX 1e15
+
+// Milliseconds of the trace as whole ones of the replay, never negative.
+static uint64_t replay_ms(const struct tb_row_form *form, double ms)
 {
-    double ms = seconds * 1000;
     if (form->speedup > 0)
         ms /= form->speedup;
     if (!(ms > 0))
         return 0;
-    return ms < 1e15 ? (uint64_t)llround(ms) : UINT64_C(1000000000000000);
+    return ms < MS_MAX ? (uint64_t)llround(ms) : (uint64_t)MS_MAX;
+}
+
+/* A time as whole milliseconds since 1970. It depends on nothing else, to the
+ * last bit: the seconds are exact, and so is what is left of them. */
+static double whole_ms(double time_s)
+{
+    double second = floor(time_s);
+    return second * 1000 + round((time_s - second) * 1000);
 }
 
 void tb_row_time_set_delay(struct tb_row_time *time, const struct tb_call *call,
@@ -27,7 +36,7 @@ void tb_row_time_set_delay(struct tb_row_time *time, const struct tb_call *call,
     double gap_s = call->start_s - end_before_s;
     double most_s = (double)form->max_delay_ms / 1000;
     time->stats->unknown_gap_count += isnan(gap_s) ? 1 : 0;
-    row->delay_ms = replay_ms(form, gap_s > most_s ? most_s : gap_s);
+    row->delay_ms = replay_ms(form, (gap_s > most_s ? most_s : gap_s) * 1000);
 }
 
 void tb_row_time_set_timestamp(struct tb_row_time *time,
@@ -40,7 +49,17 @@ void tb_row_time_set_timestamp(struct tb_row_time *time,
         return;
     if (isnan(time->origin_s))
         time->origin_s = call->start_s;
-    time->stats->early_count += call->start_s < time->origin_s;
+    time->stats->early_count +=
+        !time->is_absolute && call->start_s < time->origin_s;
     row->has_timestamp = true;
-    row->timestamp_ms = replay_ms(&time->form, call->start_s - time->origin_s);
+    double origin_ms = time->is_absolute ? 0 : whole_ms(time->origin_s);
+    row->timestamp_ms =
+        replay_ms(&time->form, whole_ms(call->start_s) - origin_ms);
+}
+
+bool tb_row_time_first(const struct tb_row_time *time, uint64_t *first_ms)
+{
+    static const struct tb_row_form as_recorded = {0};
+    *first_ms = replay_ms(&as_recorded, whole_ms(time->origin_s));
+    return time->form.timestamps != TB_TIMESTAMPS_NONE;
 }

@@ -6,10 +6,14 @@
 /* A bit that no id of a tokenizer has. */
 #define PLACEHOLDER (UINT32_C(1) << 31)
 
+/* So that a group and a session of one name have other placeholders. */
+enum { GROUP_SEED = 1, TAIL_SEED = 2 };
+
 struct tb_row_group {
-    uint64_t seed;    /* of its placeholders */
-    uint64_t surplus; /* placeholders in front of each of its calls */
-    bool is_known;    /* surplus was set by its first call with usage */
+    uint64_t seed;           /* of its placeholders */
+    uint64_t surplus;        /* placeholders in front of each of its calls */
+    bool is_known;           /* surplus was set by its first call with usage */
+    uint64_t session_number; /* in which it was set */
 };
 
 void tb_row_groups_release(struct tb_row_groups *groups)
@@ -29,6 +33,32 @@ static tb_token placeholder(uint64_t seed, uint64_t position)
     return (tb_token)(x >> 33) | PLACEHOLDER;
 }
 
+void tb_row_groups_begin_session(struct tb_row_groups *groups,
+                                 struct tb_span name)
+{
+    if (!groups->is_by_session)
+        return;
+    groups->session_number++;
+    groups->tail_seed = tb_hash64(name, TAIL_SEED);
+}
+
+/* Sets what stands in front of the group's calls by the first whose prompt the
+ * server counted. */
+static void learn_surplus(const struct tb_row_groups *groups,
+                          struct tb_row_group *group, uint64_t counted,
+                          uint64_t text_count)
+{
+    bool is_known =
+        group->is_known && group->session_number == groups->session_number;
+    if (is_known)
+        return;
+    group->is_known = true;
+    group->session_number = groups->session_number;
+    group->surplus = counted > text_count ? counted - text_count : 0;
+    if (groups->is_by_session)
+        group->surplus -= group->surplus % TB_FRONT_STEP;
+}
+
 static tb_status write_key(const struct tb_call *call, struct tb_buffer *key)
 {
     TB_TRY(tb_buffer_append(key, call->model));
@@ -46,7 +76,7 @@ static tb_status find_group(struct tb_row_groups *groups,
     uint32_t known = groups->keys.count;
     if (status == TB_OK)
         status = tb_name_table_add(&groups->keys, tb_buffer_span(&key), number);
-    uint64_t seed = tb_hash64(tb_buffer_span(&key), 1);
+    uint64_t seed = tb_hash64(tb_buffer_span(&key), GROUP_SEED);
     tb_buffer_release(&key);
     if (status != TB_OK || *number < known)
         return status;
@@ -77,12 +107,10 @@ tb_status tb_row_tokens_init(struct tb_row_tokens *tokens,
     if (!does_usage_lead)
         return TB_OK;
     bool is_counted = usage->has_prompt && usage->prompt > 0;
-    if (is_counted && !group->is_known) {
-        group->is_known = true;
-        if (usage->prompt > tokens->text_count)
-            group->surplus = usage->prompt - tokens->text_count;
-    }
-    tokens->front = group->surplus;
+    if (is_counted)
+        learn_surplus(groups, group, usage->prompt, tokens->text_count);
+    if (group->session_number == groups->session_number)
+        tokens->front = group->surplus;
     tokens->total =
         is_counted ? usage->prompt : tokens->front + tokens->text_count;
     return TB_OK;

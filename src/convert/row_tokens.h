@@ -9,11 +9,18 @@
  * model, agent and tool list (a group) goes in front of all calls of it, as
  * placeholders that depend on the group and the position alone; what a later
  * call has beyond that goes to its end and is shared with nobody.
+ *
+ * Where rows must not depend on which other sessions a run has, the first call
+ * is that of the session, and its surplus goes in front in steps of
+ * TB_FRONT_STEP tokens: so most sessions of a group have the same one although
+ * their texts are counted a little differently. What is left goes to the end.
  */
 #ifndef TB_ROW_TOKENS_H
 #define TB_ROW_TOKENS_H
 
 #include "prompt_store.h"
+
+enum { TB_FRONT_STEP = 8 };
 
 struct tb_row_group;
 
@@ -22,10 +29,16 @@ struct tb_row_groups {
     struct tb_name_table keys;
     struct tb_row_group *items; /* by number */
     size_t capacity;
-    uint64_t tail_seed; /* differs for each row */
+    uint64_t tail_seed;      /* differs for each row */
+    bool is_by_session;      /* no session depends on others; set before use */
+    uint64_t session_number; /* of the current one, from 1 */
 };
 
 void tb_row_groups_release(struct tb_row_groups *groups);
+
+/* Rows of the session called `name` follow. */
+void tb_row_groups_begin_session(struct tb_row_groups *groups,
+                                 struct tb_span name);
 
 /* The tokens of one row. */
 struct tb_row_tokens {

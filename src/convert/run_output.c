@@ -68,7 +68,7 @@ static tb_status choose_paths(struct tb_run_output *output,
     for (size_t i = 0; i < options->input_count; i++)
         TB_TRY(tb_run_output_spare(output, options->inputs[i], error));
     const char *others[] = {options->tokenizer, options->templates.path,
-                            options->list};
+                            options->list, options->salt_file};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (others[i])
             TB_TRY(tb_run_output_spare(output, others[i], error));

@@ -87,7 +87,17 @@ enum {
         "Who leads when the server's recorded count of a prompt and our own " \
         "differ. usage: the server; the tokens are filled up or cut to its " \
         "count. tokens: our count. Where the server recorded none, ours " \
-        "counts in any case.")
+        "counts in any case."), \
+    CHOICE("ids", "order|content", "order", ids, \
+        "What the ids of blocks are. order: numbers from 0 by first " \
+        "appearance. content: numbers of 63 bits made of the tokens up to " \
+        "there, the tokenizer and the block size, the same in every run, so " \
+        "that parts of a trace can be converted apart; 'tracebake merge' " \
+        "makes one numbering of their rows. Timestamps are then since 1970."), \
+    TEXT("salt-file", "FILE", NULL, salt_file, \
+        "With --ids content: make them with the secret in FILE, so that " \
+        "nobody without it can find out by its ids whether a prompt begins " \
+        "with a text that he guesses.")
 
 #define PART_OPTIONS \
     {"Part of a trace", "num-requests", TB_OPTION_NUMBER, "N", "all", \
@@ -346,6 +356,28 @@ static tb_status check_effect(const struct tb_convert_arguments *arguments,
     return TB_OK;
 }
 
+static tb_status check_ids(const struct tb_convert_arguments *arguments,
+                           const struct tb_row_form *form,
+                           struct tb_error *error)
+{
+    if (arguments->ids == TB_IDS_ORDER)
+        return !arguments->salt_file
+                   ? TB_OK
+                   : tb_fail(error, TB_ERR_USAGE,
+                             "'--salt-file' is for '--ids content': numbers "
+                             "by first appearance say nothing of a text");
+    if (form->rows == TB_ROWS_MESSAGES)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--ids content' is for rows with ids, which '--rows "
+                       "messages' does not give");
+    if (form->timestamps != TB_TIMESTAMPS_NONE && form->speedup != 1)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--speedup' cannot divide timestamps with '--ids "
+                       "content', which are since 1970: give '--timestamps "
+                       "none'");
+    return TB_OK;
+}
+
 static tb_status check_consumer(const struct tb_convert_arguments *arguments,
                                 const struct tb_row_form *form,
                                 struct tb_error *error)
@@ -376,17 +408,19 @@ static tb_status check_compat(const struct tb_convert_arguments *arguments,
                               const struct tb_row_form *form,
                               struct tb_error *error)
 {
-    bool is_other =
-        form->rows != TB_ROWS_WHOLE || form->delay == TB_DELAY_RECORDED ||
-        form->timestamps != TB_TIMESTAMPS_NONE ||
-        form->endpoint != TB_ENDPOINT_COMPLETIONS ||
-        arguments->prompt == TB_PROMPT_TEXT_TEMPLATE || arguments->keeps_failed;
+    bool is_other = form->rows != TB_ROWS_WHOLE ||
+                    form->delay == TB_DELAY_RECORDED ||
+                    form->timestamps != TB_TIMESTAMPS_NONE ||
+                    form->endpoint != TB_ENDPOINT_COMPLETIONS ||
+                    arguments->prompt == TB_PROMPT_TEXT_TEMPLATE ||
+                    arguments->keeps_failed || arguments->ids != TB_IDS_ORDER;
     if (arguments->is_compat && is_other)
         return tb_fail(
             error, TB_ERR_USAGE,
             "'--compat' writes what the Python converters write, "
             "who know no --for, --rows but whole, --endpoint, --timestamps, "
-            "--delay recorded, --keep-failed or --prompt template");
+            "--delay recorded, --keep-failed, --ids content or --prompt "
+            "template");
     return TB_OK;
 }
 
@@ -414,10 +448,13 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
     options->consumer = (tb_consumer)arguments->consumer;
     options->calls = arguments->calls;
     options->list = arguments->files_from;
+    options->ids = (tb_ids)arguments->ids;
+    options->salt_file = arguments->salt_file;
     options->keeps_failed = arguments->keeps_failed;
     TB_TRY(apply_form(arguments, &options->form, error));
     TB_TRY(check_effect(arguments, &options->form, error));
     TB_TRY(check_templates(arguments, error));
+    TB_TRY(check_ids(arguments, &options->form, error));
     TB_TRY(check_consumer(arguments, &options->form, error));
     return check_compat(arguments, &options->form, error);
 }

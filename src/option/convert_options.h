@@ -22,7 +22,8 @@ struct tb_convert_arguments {
     uint64_t skip_requests, max_requests;
     const char *delay, *max_delay, *speedup;
     int lengths, prompt, session_prefix, rows, endpoint, timestamps, consumer,
-        stats;
+        stats, ids;
+    const char *salt_file;
     bool keeps_failed, is_compat, is_strict, is_dry_run, is_quiet, is_help;
     bool has_no_reuse;
     uint64_t threads;

@@ -24,6 +24,10 @@ struct tb_meta {
     bool does_usage_lead; /* the server's counts are the input lengths */
     bool has_delay;
     uint64_t delay_ms;
+    bool has_content_ids;    /* ids that are the same in every run: */
+    const char *secret_name; /* ... made with this secret, or NULL */
+    bool has_timestamps;     /* ... which are then since 1970, */
+    uint64_t first_ms;       /* ... and should count from here */
 };
 
 /* Appends one JSON object, indented, with a newline at its end. The same run

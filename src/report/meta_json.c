@@ -21,6 +21,17 @@ static void put_rows(struct tb_json_form *form, const struct tb_meta *meta,
     tb_json_form_close(form, '}');
 }
 
+static void put_ids(struct tb_json_form *form, const struct tb_meta *meta)
+{
+    if (!meta->has_content_ids)
+        return;
+    tb_json_form_text(form, "ids", TB_SPAN("content"));
+    if (meta->secret_name)
+        tb_json_form_text(form, "salt", tb_span_of(meta->secret_name));
+    if (meta->has_timestamps)
+        tb_json_form_number(form, "first_ms", meta->first_ms);
+}
+
 static void put_tokenizer(struct tb_json_form *form,
                           const struct tb_stats *stats)
 {
@@ -75,6 +86,7 @@ tb_status tb_meta_json(const struct tb_meta *meta, const struct tb_stats *stats,
         tb_json_form_text(&form, "command", tb_span_of(meta->command));
     put_rows(&form, meta, stats);
     put_tokenizer(&form, stats);
+    put_ids(&form, meta);
     put_inputs(&form, meta, stats);
     put_counts(&form, stats);
     tb_json_form_close(&form, '}');

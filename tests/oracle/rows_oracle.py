@@ -4,7 +4,8 @@
 With --compat: byte for byte what rows_reference.py gives, for every trace,
 several block sizes, delays, skipped requests, cut files and damaged files.
 Without: what must hold for any rows, and that threads, pipes and
-compression change nothing.
+compression change nothing. With --ids content: the ids that the reference
+hashes, and for each session the rows that it has when it is converted alone.
 """
 import argparse
 import gzip
@@ -21,6 +22,9 @@ TOKENIZERS = ("llama3_1", "qwen3", "gpt4o", "gemma3", "claude")
 CUT_TRACE = "1.3.1_toolcall_5req"
 VARIANT_TRACES = (CUT_TRACE, "1.9.0_fanout_2req", "1.9.0fw_llama_index_6req")
 TELEMETRY_TRACE = "tel8"
+# The reference writes lists as Python shows them, and roles of texts, which
+# only --compat does.
+OTHER_TEXT = ("1.9.0_fanout_2req", "1.9.0fw_llama_index_6req")
 
 
 class Trace:
@@ -104,12 +108,14 @@ class Check:
             harness.print_first_difference(wanted, got)
         self.count(what.split(":")[0], len(expected))
 
-    def reference(self, trace, block_size, delay=None, skip=0, limit=None):
+    def reference(self, trace, block_size, delay=None, skip=0, limit=None,
+                  numbering=None):
         if trace.kind == "telemetry":
             return rows_reference.telemetry_lines(
-                trace.records, self.encode, block_size, delay)
+                trace.records, self.encode, block_size, delay, numbering)
         return sum(rows_reference.nat_lines(
-            trace.records, self.encode, block_size, delay, skip, limit), [])
+            trace.records, self.encode, block_size, delay, skip, limit,
+            numbering), [])
 
 
 # -------------------------------------------------------- with --compat
@@ -280,6 +286,87 @@ def check_same_rows(check, trace):
                      unpack(target.read_bytes()))
 
 
+# ----------------------------------------------------- with --ids content
+
+
+def by_session(lines):
+    """The ids of all rows of each session, in an order of their own."""
+    sessions = {}
+    for text in lines:
+        row = json.loads(text)
+        sessions.setdefault(row["session_id"], []).append(row["hash_ids"])
+    return {name: sorted(ids) for name, ids in sessions.items()}
+
+
+def by_first_appearance(data):
+    """Rows whose ids are numbered anew."""
+    rows, known = [json.loads(text) for text in data.splitlines()], {}
+    for row in rows:
+        row["hash_ids"] = [known.setdefault(block, len(known))
+                           for block in row["hash_ids"]]
+    return rows
+
+
+def check_content_structure(check, trace, block_size):
+    """They share what numbers by first appearance share."""
+    source = check.write(trace.data, "structure.in")
+    for more in ((), ("--rows", "delta")):
+        more = ("--lengths", "tokens", *more)
+        process, order = check.convert(trace.kind, source, block_size, *more,
+                                       check=False)
+        if process.returncode != 0:
+            return
+        _, content = check.convert(trace.kind, source, block_size, "--ids",
+                                   "content", *more)
+        if by_first_appearance(content) != [
+                json.loads(text) for text in order.splitlines()]:
+            check.fault(f"content structure: {trace.name}", " ".join(more))
+        check.count("content structure", order.count(b"\n"))
+
+
+def check_content_ids(check, trace, block_size):
+    """What the reference hashes. Rows stand in another order there."""
+    if trace.name in OTHER_TEXT:
+        return
+    source = check.write(trace.data, "content.in")
+    secret = check.write(b"sixteen letters.", "salt")
+    for more, key in (((), None), (("--salt-file", secret),
+                                   secret.read_bytes())):
+        process, data = check.convert(
+            trace.kind, source, block_size, "--ids", "content", "--prompt",
+            "join", "--lengths", "tokens", "--stats", "json", *more,
+            check=False)
+        if process.returncode == 1 and not data:
+            return check.count("content ids", 0)
+        stats = json.loads(process.stdout)
+        numbering = rows_reference.ContentIds(
+            block_size, stats["tokenizer"]["fingerprint"], key)
+        expected = by_session(check.reference(trace, block_size,
+                                              numbering=numbering))
+        got = by_session(data.decode().splitlines())
+        if got != expected:
+            check.fault(f"content ids: {trace.name}",
+                        f"block size {block_size}")
+        check.count("content ids", stats["rows"])
+
+
+def check_sessions_alone(check, trace, *more):
+    """A session has the same rows, whatever else is in the run."""
+    source = check.write(trace.data, "alone.in")
+    more = ("--ids", "content", *more)
+    process, whole = check.convert("nat", source, 64, *more, check=False)
+    if process.returncode != 0:
+        return
+    apart = b"".join(
+        check.convert("nat", source, 64, "--skip-requests", at,
+                      "--num-requests", 1, *more, check=False)[1]
+        for at in range(len(trace.records)))
+    if apart != whole:
+        check.fault(f"sessions alone: {trace.name}", " ".join(more))
+        harness.print_first_difference(whole, apart)
+    check.count("sessions alone", whole.count(b"\n"))
+
+
 def through_pipe(check, trace):
     process = harness.run(
         check.tracebake, check.arguments(trace.kind, "-", "-", 64),
@@ -325,6 +412,11 @@ def check_tokenizer(name, options, traces):
                             not check.reference(trace, size),
                             trace.calls())
             check_same_rows(check, trace)
+            check_content_ids(check, trace, 64)
+            check_content_structure(check, trace, 64)
+            if trace.kind == "nat":
+                check_sessions_alone(check, trace)
+                check_sessions_alone(check, trace, "--for", "aiperf")
         for variant in (*VARIANT_TRACES, TELEMETRY_TRACE):
             check_variants(check, by_name[variant])
     print(f"{name} (seed {options.seed})")

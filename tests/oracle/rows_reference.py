@@ -6,8 +6,12 @@ byte for byte. Slow and in memory: it is the yardstick, not a product.
 """
 import argparse
 import gzip
+import hmac
 import json
+import struct
 from pathlib import Path
+
+import xxhash
 
 import harness
 
@@ -41,6 +45,37 @@ class Numbering:
         return result
 
 
+class ContentIds:
+    """Ids that are the same in every run: a chain of XXH3 hashes of 128 bits
+    behind a root that the tokenizer and the block size make, of which 63 bits
+    are written; with a secret those of their HMAC."""
+
+    def __init__(self, block_size, fingerprint, secret=None):
+        self.block_size = block_size
+        self.secret = secret
+        self.root = self.hash(
+            f"tracebake content ids 1 {fingerprint} {block_size}".encode(), 0)
+
+    @staticmethod
+    def hash(data, seed):
+        number = xxhash.xxh3_128_intdigest(data, seed)
+        return number.to_bytes(16, "little")
+
+    def ids(self, tokens):
+        parent, result = self.root, []
+        for at in range(0, len(tokens), self.block_size):
+            block = tokens[at:at + self.block_size]
+            own = self.hash(struct.pack(f"<{len(block)}I", *block), len(block))
+            parent = self.hash(parent + own, 0)
+            result.append(self.id(parent))
+        return result
+
+    def id(self, block):
+        if self.secret is not None:
+            block = hmac.digest(self.secret, block, "sha256")
+        return int.from_bytes(block[:8], "little") >> 1
+
+
 class Encoder:
     """An original tokenizer that remembers what it has seen."""
 
@@ -66,9 +101,10 @@ def line(row, delay, sessions):
 # ------------------------------------------------------------------ nat
 
 
-def nat_lines(requests, encode, block_size, delay=None, skip=0, limit=None):
+def nat_lines(requests, encode, block_size, delay=None, skip=0, limit=None,
+              numbering=None):
     """One list of lines for each request that is taken."""
-    numbering, sessions = Numbering(block_size), set()
+    numbering, sessions = numbering or Numbering(block_size), set()
     end = None if limit is None else skip + limit
     return [nat_session(request, encode, numbering, delay, sessions)
             for request in requests[skip:end]]
@@ -121,8 +157,8 @@ def nat_text(metadata):
 # ------------------------------------------------------------ telemetry
 
 
-def telemetry_lines(events, encode, block_size, delay=None):
-    numbering, sessions, lines = Numbering(block_size), set(), []
+def telemetry_lines(events, encode, block_size, delay=None, numbering=None):
+    numbering, sessions, lines = numbering or Numbering(block_size), set(), []
     calls = [event for event in events
              if event.get("event_type") == "llm_call"]
     calls.sort(key=lambda call: (call["session_id"], call["timestamp"]))

@@ -19,6 +19,7 @@
 #include "input_name.h"
 #include "json_reader.h"
 #include "memory.h"
+#include "row_tokens.h"
 #include "tokenizer_model.h"
 #include "utf8.h"
 
@@ -298,7 +299,7 @@ static void check_rows(const struct rows *rows)
     }
 }
 
-static void read_rows(struct rows *rows)
+static void read_raw_rows(struct rows *rows)
 {
     struct tb_buffer content = read_file("rows.jsonl");
     struct tb_json_reader json;
@@ -315,7 +316,29 @@ static void read_rows(struct rows *rows)
     tb_json_reader_release(&json);
     tb_arena_release(&arena);
     tb_buffer_release(&content);
+}
+
+static void read_rows(struct rows *rows)
+{
+    read_raw_rows(rows);
     check_rows(rows);
+}
+
+// Numbers ids by first appearance, whatever they were.
+static void renumber(struct rows *rows)
+{
+    static uint64_t known[ROWS_MAX * IDS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t k = 0; k < rows->items[i].id_count; k++) {
+            uint64_t *id = &rows->items[i].ids[k];
+            size_t number = 0;
+            while (number < count && known[number] != *id)
+                number++;
+            if (number == count)
+                known[count++] = *id;
+            *id = number;
+        }
 }
 
 static void convert_calls(const struct call *calls, size_t count,
@@ -441,6 +464,115 @@ static void test_without_a_count_the_front_stays(void **state)
     check_ids(&rows.items[0], "0 1 2");
     check_ids(&rows.items[1], "0 1 2");
     assert_int_equal(rows.items[1].input, 12);
+}
+
+/* ---- ids that are the same in every run -------------------------------------
+ */
+
+// Of the requests from `first` on.
+static void convert_by_content(unsigned first, const char *salt,
+                               struct rows *rows)
+{
+    struct run run;
+    new_run(&run)->options.ids = TB_IDS_CONTENT;
+    run.options.salt_file = salt;
+    run.options.skip_requests = first;
+    if (convert(&run) != TB_OK)
+        fail_msg("%s", run.error.message);
+    tb_stats_release(&run.stats);
+    read_raw_rows(rows);
+}
+
+static void check_same_ids(const struct row *a, const struct row *b)
+{
+    assert_int_equal(a->id_count, b->id_count);
+    assert_memory_equal(a->ids, b->ids, a->id_count * sizeof(*a->ids));
+}
+
+static void test_content_ids_do_not_depend_on_other_sessions(void **state)
+{
+    (void)state;
+    const struct call calls[] = {
+        {0, "a", "abcdefgh", 19, 1},
+        {1, "a", "abcdefgh", 27, 1},
+        {1, "a", "abcdefghijkl", 40, 1},
+        {1, "b", "abcdefghijkl", 12, 1},
+    };
+    static struct rows all, apart;
+    write_trace("trace.json", calls, COUNT_OF(calls));
+    convert_by_content(0, NULL, &all);
+    convert_by_content(1, NULL, &apart);
+    assert_int_equal(apart.count, 3);
+    for (size_t i = 0; i < apart.count; i++)
+        check_same_ids(&apart.items[i], &all.items[i + 1]);
+    for (size_t i = 0; i < all.count; i++)
+        for (size_t k = 0; k < all.items[i].id_count; k++)
+            assert_true(all.items[i].ids[k] <= INT64_MAX);
+}
+
+static void test_surplus_by_session_goes_in_front_in_steps(void **state)
+{
+    (void)state;
+    assert_int_equal(TB_FRONT_STEP, 2 * BLOCK);
+    const struct call calls[] = {
+        {0, "a", "abcdefgh", 16, 1},     // 8 in front
+        {0, "a", "abcdefghIJKL", 24, 1}, // the same 8, and 4 at the end
+        {1, "a", "abcdefgh", 23, 1},     // 8 of 15, and 7 at the end
+        {2, "a", "abcdefgh", 24, 1},     // 16
+        {3, "b", "abcdefgh", 15, 1},     // none of 7
+        {4, "b", "abcdefgh", 15, 1},     // the same, but for the end
+    };
+    static struct rows rows;
+    write_trace("trace.json", calls, COUNT_OF(calls));
+    convert_by_content(0, NULL, &rows);
+    renumber(&rows);
+    check_rows(&rows);
+    check_ids(&rows.items[0], "0 1 2 3");
+    check_ids(&rows.items[1], "0 1 2 3 4 5");
+    check_ids(&rows.items[2], "0 1 2 3 6 7");
+    check_ids(&rows.items[3], "0 1 8 9 10 11");
+    check_ids(&rows.items[4], "12 13 14 15");
+    check_ids(&rows.items[5], "12 13 16 17");
+}
+
+static void
+test_other_secrets_make_other_ids_of_the_same_structure(void **state)
+{
+    (void)state;
+    const struct call calls[] = {{0, "a", "abcdefgh", 8, 1},
+                                 {0, "a", "abcdefghijkl", 12, 1}};
+    char first[PATH_MAX_LEN], second[PATH_MAX_LEN];
+    static struct rows plain, one, other;
+    (void)snprintf(first, sizeof(first), "%s", path_of("first.salt"));
+    (void)snprintf(second, sizeof(second), "%s", path_of("second.salt"));
+    write_file("first.salt", TB_SPAN("sixteen letters."));
+    write_file("second.salt", TB_SPAN("sixteen letters!"));
+    write_trace("trace.json", calls, COUNT_OF(calls));
+    convert_by_content(0, NULL, &plain);
+    convert_by_content(0, first, &one);
+    convert_by_content(0, second, &other);
+    assert_int_not_equal(one.items[0].ids[0], plain.items[0].ids[0]);
+    assert_int_not_equal(one.items[0].ids[0], other.items[0].ids[0]);
+    renumber(&one);
+    check_ids(&one.items[0], "0 1");
+    check_ids(&one.items[1], "0 1 2");
+}
+
+static void test_a_secret_that_can_be_guessed_is_refused(void **state)
+{
+    (void)state;
+    const struct call calls[] = {{0, "a", "abcdefgh", 8, 1}};
+    struct run run;
+    char salt[PATH_MAX_LEN];
+    (void)snprintf(salt, sizeof(salt), "%s", path_of("salt"));
+    write_trace("trace.json", calls, COUNT_OF(calls));
+    write_file("salt", TB_SPAN("fifteen letters"));
+    new_run(&run)->options.ids = TB_IDS_CONTENT;
+    run.options.salt_file = salt;
+    assert_int_equal(convert(&run), TB_ERR_USAGE);
+    assert_string_equal(run.error.path, salt);
+    tb_stats_release(&run.stats);
+    assert_false(has_other_files("trace.json tokenizer.json salt"));
 }
 
 static void test_delay_on_all_rows_but_the_first(void **state)
@@ -825,6 +957,10 @@ int main(void)
         TEST(test_surplus_at_the_end_is_shared_with_nobody),
         TEST(test_what_is_too_much_is_cut_from_the_end),
         TEST(test_without_a_count_the_front_stays),
+        TEST(test_content_ids_do_not_depend_on_other_sessions),
+        TEST(test_surplus_by_session_goes_in_front_in_steps),
+        TEST(test_other_secrets_make_other_ids_of_the_same_structure),
+        TEST(test_a_secret_that_can_be_guessed_is_refused),
         TEST(test_delay_on_all_rows_but_the_first),
         TEST(test_rows_do_not_depend_on_threads_and_reuse),
         TEST(test_an_interrupted_run_leaves_nothing),

@@ -1,4 +1,5 @@
-/* base: SHA-1 and SHA-256 against the examples of FIPS 180 and NIST. */
+/* base: SHA-1 and SHA-256 against the examples of FIPS 180 and NIST, hashing
+ * with a secret against those of RFC 4231. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-#include "digest.h"
+#include "keyed_hash.h"
 
 #define LONG_TEXT "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
 
@@ -63,11 +64,50 @@ static void test_a_million(void **state)
                                "f1809a48a497200e046d39ccc7112cd0");
 }
 
+static uint64_t keyed(const char *secret, const char *text)
+{
+    struct tb_keyed_hash key = tb_keyed_hash_of(tb_span_of(secret));
+    return tb_keyed_hash64(&key, tb_span_of(text));
+}
+
+// The hashes there begin b0344c61d8db3853..., 5bdcc146bf60754e..., ...
+static void test_examples_with_a_secret(void **state)
+{
+    (void)state;
+    char long_secret[132];
+    memset(long_secret, 0xaa, 131);
+    long_secret[131] = '\0';
+    assert_int_equal(keyed("\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b"
+                           "\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b",
+                           "Hi There"),
+                     UINT64_C(0x5338dbd8614c34b0));
+    assert_int_equal(keyed("Jefe", "what do ya want for nothing?"),
+                     UINT64_C(0x4e7560bf46c1dc5b));
+    assert_int_equal(
+        keyed(long_secret,
+              "Test Using Larger Than Block-Size Key - Hash Key First"),
+        UINT64_C(0x7fb6e01e5931e460));
+}
+
+static void test_a_secret_has_a_name(void **state)
+{
+    (void)state;
+    char first[33], second[33];
+    struct tb_keyed_hash key = tb_keyed_hash_of(TB_SPAN("sixteen letters."));
+    tb_keyed_hash_name(&key, first);
+    key = tb_keyed_hash_of(TB_SPAN("sixteen letters!"));
+    tb_keyed_hash_name(&key, second);
+    assert_int_equal(strlen(first), 32);
+    assert_string_not_equal(first, second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_a_million),
+        cmocka_unit_test(test_examples_with_a_secret),
+        cmocka_unit_test(test_a_secret_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
