@@ -10,7 +10,8 @@
 enum {
     GZIP_WINDOW_BITS = 15 + 16, // the largest window; a gzip header is a must
     PIECE_MAX = INT_MAX,        // zlib counts in unsigned int
-    ZSTD_START_LEN = 5          // bytes that tell a zstd frame's header
+    ZSTD_START_LEN = 5,         // bytes that tell a zstd frame's header
+    ZSTD_BLOCK_HEADER_LEN = 3
 };
 
 struct tb_decompressor {
@@ -18,7 +19,7 @@ struct tb_decompressor {
     bool is_complete; // at the end of a member or frame, none begun
     z_stream gzip;
     ZSTD_DCtx *zstd;
-    size_t zstd_wanted; // bytes that end the block being read; 0: a new frame
+    size_t zstd_wanted; // bytes that zstd asks for; 0: a new frame
     bool is_zstd_full;  // the last call filled its room: zstd may hold more
 };
 
@@ -126,6 +127,18 @@ static tb_status run_gzip(struct tb_decompressor *d, struct tb_span *in,
     return TB_OK;
 }
 
+// How many bytes end the block being read. zstd asks for the next block's
+// header along with a block.
+static size_t block_rest(const struct tb_decompressor *d)
+{
+    if (d->is_zstd_full)
+        return 0;
+    if (d->zstd_wanted == 0)
+        return ZSTD_START_LEN;
+    bool has_header = d->zstd_wanted > ZSTD_BLOCK_HEADER_LEN;
+    return d->zstd_wanted - (has_header ? ZSTD_BLOCK_HEADER_LEN : 0);
+}
+
 /* A call that fails does not say how far it came. So each call gets no more
  * than one block, and none as long as an earlier one is not out: everything
  * before a damaged one comes out, whatever the sizes in which it is read. */
@@ -136,9 +149,7 @@ static tb_status run_zstd(struct tb_decompressor *d, struct tb_span *in,
     // At a boundary, no input would make zstd begin a frame that is not there.
     if (d->is_complete && in->len == 0)
         return TB_OK;
-    size_t wanted = d->zstd_wanted ? d->zstd_wanted : ZSTD_START_LEN;
-    if (d->is_zstd_full)
-        wanted = 0;
+    size_t wanted = block_rest(d);
     ZSTD_inBuffer from = {in->ptr, in->len < wanted ? in->len : wanted, 0};
     ZSTD_outBuffer to = {out, size, 0};
     size_t left = ZSTD_decompressStream(d->zstd, &to, &from);
