@@ -171,6 +171,7 @@ struct progress {
     struct tb_buffer *out;
     size_t start, origin_end; /* bytes of `out` */
     size_t origin_len;        /* bytes of the text */
+    size_t first_len; /* of what the first character that is left became */
 };
 
 static size_t next_character(struct tb_span text, size_t at)
@@ -186,6 +187,9 @@ static tb_status append(struct progress *progress, size_t at,
                         struct tb_span old, struct tb_span new)
 {
     size_t before = progress->out->len;
+    bool is_alone = next_character(old, 0) == old.len;
+    if (before == progress->start)
+        progress->first_len = is_alone ? new.len : next_character(new, 0);
     TB_TRY(tb_buffer_append(progress->out, new));
     size_t old_at = 0, new_at = 0;
     while (new_at < new.len && at + old_at < progress->origin_len) {
@@ -215,7 +219,12 @@ static tb_status replace_characters(const struct tb_charsmap *map, size_t at,
 tb_status tb_charsmap_apply(const struct tb_charsmap *map, struct tb_span text,
                             struct tb_buffer *out, size_t *origin_len)
 {
-    struct progress progress = {out, out->len, out->len, *origin_len};
+    struct progress progress = {
+        .out = out,
+        .start = out->len,
+        .origin_end = out->len,
+        .origin_len = *origin_len,
+    };
     for (size_t at = 0, end; at < text.len; at = end) {
         end = tb_grapheme_end(text, at);
         struct tb_span cluster = {text.ptr + at, end - at};
@@ -228,9 +237,8 @@ tb_status tb_charsmap_apply(const struct tb_charsmap *map, struct tb_span text,
     if (*origin_len == 0)
         return TB_OK;
     // Where the first character vanishes, the next one takes its place.
-    struct tb_span made = tb_span_from(tb_buffer_span(out), progress.start);
     *origin_len = progress.origin_end - progress.start;
     if (*origin_len == 0)
-        *origin_len = next_character(made, 0);
+        *origin_len = progress.first_len;
     return TB_OK;
 }
