@@ -11,6 +11,7 @@
 #ifndef TB_BPE_H
 #define TB_BPE_H
 
+#include "space_border.h"
 #include "vocab.h"
 
 /* A pair that may merge; the table of them is keyed by (left, right). */
@@ -33,8 +34,9 @@ struct tb_bpe {
     bool has_byte_fallback;    /* an unknown becomes <0xNN> tokens */
     tb_token unknown;          /* TB_NO_TOKEN: unknowns vanish */
     tb_token byte_tokens[256]; /* by byte: byte level's symbols, or <0xNN> */
-    struct tb_span inner_prefix; /* before every character but the first */
-    struct tb_span last_suffix;  /* behind the last one */
+    struct tb_span inner_prefix;     /* before every character but the first */
+    struct tb_span last_suffix;      /* behind the last one */
+    struct tb_space_borders borders; /* where a word may be cut */
 };
 
 enum { TB_BPE_AFFIX_MAX_LEN = 64 }; /* bytes */
@@ -46,6 +48,9 @@ TB_NODISCARD tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count);
 TB_NODISCARD tb_status tb_bpe_add_merges(struct tb_bpe *bpe,
                                          const struct tb_merge *merges,
                                          size_t count);
+
+/* Finds out where words may be cut; to be called once all else is loaded. */
+void tb_bpe_find_borders(struct tb_bpe *bpe);
 
 /* Room to work in, one per thread. Zero-initialised is empty and ready. */
 struct tb_bpe_work {

@@ -405,7 +405,9 @@ static tb_status load(struct loader *loader, struct tb_tokenizer *tokenizer,
     }
     TB_TRY(find_unknown(loader));
     TB_TRY(copy_bytes(loader, is_byte_level));
-    return find_byte_tokens(loader, is_byte_level);
+    TB_TRY(find_byte_tokens(loader, is_byte_level));
+    tb_bpe_find_borders(loader->bpe);
+    return TB_OK;
 }
 
 tb_status tb_bpe_from_json(struct tb_tokenizer *tokenizer,

@@ -14,7 +14,7 @@
 
 /* To be raised whenever anything that is written here, or what it means,
  * changes: hashes, slots, numbers of patterns. */
-#define FORMAT_VERSION 3
+#define FORMAT_VERSION 4
 
 #define ALIGNMENT 16
 
@@ -58,6 +58,7 @@ struct scalars {
     tb_token byte_tokens[256];
     uint8_t is_byte_level, is_whole_word_first, is_fusing_unknown;
     uint8_t has_byte_fallback;
+    struct tb_space_borders borders;
     char fingerprint[36];
     struct text refusal; /* of the decoder */
 };
@@ -199,6 +200,7 @@ static tb_status save_scalars(const struct tb_tokenizer *tokenizer,
         .is_whole_word_first = bpe->is_whole_word_first,
         .is_fusing_unknown = bpe->is_fusing_unknown,
         .has_byte_fallback = bpe->has_byte_fallback,
+        .borders = bpe->borders,
     };
     memcpy(scalars.byte_tokens, bpe->byte_tokens, sizeof(scalars.byte_tokens));
     memcpy(scalars.fingerprint, tokenizer->fingerprint,
@@ -479,6 +481,7 @@ static void load_scalars(const struct reader *reader,
     bpe->is_whole_word_first = scalars->is_whole_word_first;
     bpe->is_fusing_unknown = scalars->is_fusing_unknown;
     bpe->has_byte_fallback = scalars->has_byte_fallback;
+    bpe->borders = scalars->borders;
     memcpy(bpe->byte_tokens, scalars->byte_tokens, sizeof(bpe->byte_tokens));
     tokenizer->vocab_size = scalars->vocab_size;
     memcpy(tokenizer->fingerprint, scalars->fingerprint,

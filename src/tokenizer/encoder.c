@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "safe_cut.h"
 #include "utf8.h"
 #include "word_cache.h"
 
@@ -100,9 +101,8 @@ static tb_status encode_short_word(struct tb_encoder *encoder,
     return TB_OK;
 }
 
-static tb_status on_word(void *context, struct tb_span word)
+static tb_status encode_word(struct tb_encoder *encoder, struct tb_span word)
 {
-    struct tb_encoder *encoder = context;
     uint64_t key[2];
     if (word.len > TB_SHORT_LEN)
         return encode_long_word(encoder, word);
@@ -112,19 +112,37 @@ static tb_status on_word(void *context, struct tb_span word)
                              tb_short_set(&encoder->cache, key));
 }
 
+static tb_status on_word(void *context, struct tb_span word)
+{
+    struct tb_encoder *encoder = context;
+    const struct tb_space_borders *borders = &encoder->tokenizer->bpe.borders;
+    if (!borders->is_any)
+        return encode_word(encoder, word);
+    for (size_t at = 0, end; at < word.len; at = end) {
+        end = tb_space_borders_next(borders, word, at);
+        struct tb_span part = {word.ptr + at, end - at};
+        TB_TRY(encode_word(encoder, part));
+    }
+    return TB_OK;
+}
+
 /* A stretch of the text; `origin_len` of its first bytes stand for the first
  * character of the whole text. */
 struct stretch {
     struct tb_span text;
     size_t origin_len;
+    bool is_rest; /* does it go on where a text was cut? */
 };
 
 static struct stretch part_of(struct stretch whole, size_t from, size_t to)
 {
     size_t origin_len = whole.origin_len > from ? whole.origin_len - from : 0;
     struct tb_span text = {whole.text.ptr + from, to - from};
-    return (struct stretch){text,
-                            origin_len < text.len ? origin_len : text.len};
+    return (struct stretch){
+        .text = text,
+        .origin_len = origin_len < text.len ? origin_len : text.len,
+        .is_rest = whole.is_rest && from == 0,
+    };
 }
 
 /* Calls `between` for each stretch of text without an added token of `set`,
@@ -241,8 +259,8 @@ static tb_status encode_normalized(struct tb_encoder *encoder,
                                    struct stretch stretch)
 {
     TB_TRY(tb_normalizer_apply(&encoder->tokenizer->normalizer, encoder->region,
-                               encoder->normalized, &stretch.text,
-                               &stretch.origin_len));
+                               stretch.is_rest, encoder->normalized,
+                               &stretch.text, &stretch.origin_len));
     return take_added_tokens(encoder, &encoder->tokenizer->normalized_tokens,
                              stretch, encode_words);
 }
@@ -280,36 +298,22 @@ tb_status tb_encoder_encode(struct tb_encoder *encoder, struct tb_span text,
     encoder->tokens = tokens;
     if (encoder->tokenizer->model == TB_MODEL_SENTENCE_PIECE)
         return encode_pieces(encoder, text);
+    return take_added_tokens(
+        encoder, &encoder->tokenizer->raw_tokens,
+        (struct stretch){.text = text, .origin_len = first_len},
+        encode_normalized);
+}
+
+tb_status tb_encoder_encode_rest(struct tb_encoder *encoder,
+                                 struct tb_span text, struct tb_tokens *tokens)
+{
+    encoder->tokens = tokens;
     return take_added_tokens(encoder, &encoder->tokenizer->raw_tokens,
-                             (struct stretch){text, first_len},
+                             (struct stretch){.text = text, .is_rest = true},
                              encode_normalized);
 }
 
-/* ---- cutting ----------------------------------------------------------------
- */
-
-static bool is_cut_by(const struct tb_added_tokens *set)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        const struct tb_added_token *token = &set->tokens[i];
-        if (token->is_left_strip || token->is_right_strip ||
-            token->is_single_word ||
-            memchr(token->content.ptr, ' ', token->content.len))
-            return true;
-    }
-    return false;
-}
-
-/* A place x|_y with x a letter, digit or one of .,;) and y a lower-case letter
- * is a border for added tokens that neither contain a space nor look around,
- * and for those chains that say so. */
 bool tb_encoder_can_cut(const struct tb_encoder *encoder)
 {
-    const struct tb_tokenizer *tokenizer = encoder->tokenizer;
-    if (tokenizer->model == TB_MODEL_SENTENCE_PIECE ||
-        is_cut_by(&tokenizer->raw_tokens) ||
-        is_cut_by(&tokenizer->normalized_tokens))
-        return false;
-    return tb_normalizer_is_local(&tokenizer->normalizer) &&
-           tb_pretokenizer_is_local(&tokenizer->pretokenizer);
+    return tb_tokenizer_can_cut(encoder->tokenizer);
 }

@@ -271,14 +271,15 @@ static tb_status apply(const struct tb_normalizer_step *step,
 }
 
 tb_status tb_normalizer_apply(const struct tb_normalizer *normalizer,
-                              struct tb_regex_region *region,
+                              struct tb_regex_region *region, bool is_rest,
                               struct tb_buffer scratch[2], struct tb_span *text,
                               size_t *origin_len)
 {
     size_t into = 0;
     for (size_t i = 0; i < normalizer->step_count; i++) {
         const struct tb_normalizer_step *step = &normalizer->steps[i];
-        if (is_idle(step, *text))
+        if (is_idle(step, *text) ||
+            (is_rest && step->kind == TB_NORMALIZER_PREPEND))
             continue;
         if (step->kind == TB_NORMALIZER_STRIP) {
             strip(step, text, origin_len);
@@ -310,6 +311,26 @@ bool tb_normalizer_is_local(const struct tb_normalizer *normalizer)
         }
     }
     return true;
+}
+
+bool tb_normalizer_escapes_spaces(const struct tb_normalizer *normalizer,
+                                  struct tb_span escaped, bool *is_prepending)
+{
+    bool is_escaping = false;
+    *is_prepending = false;
+    for (size_t i = 0; i < normalizer->step_count; i++) {
+        const struct tb_normalizer_step *step = &normalizer->steps[i];
+        bool is_escape = step->kind == TB_NORMALIZER_REPLACE && !step->regex &&
+                         tb_span_equal(step->pattern, TB_SPAN(" ")) &&
+                         tb_span_equal(step->content, escaped);
+        bool is_prepend = step->kind == TB_NORMALIZER_PREPEND &&
+                          !tb_span_contains(step->content, TB_SPAN(" "));
+        if (!is_escape && !is_prepend && step->kind != TB_NORMALIZER_FORM)
+            return false;
+        is_escaping |= is_escape;
+        *is_prepending |= is_prepend;
+    }
+    return is_escaping;
 }
 
 bool tb_normalizer_has_regex(const struct tb_normalizer *normalizer)

@@ -41,14 +41,22 @@ struct tb_normalizer {
 /* Applies all steps to `*text`. When they change anything, `*text` then lies
  * in one of the two `scratch` buffers. `*origin_len` is how many of its first
  * bytes stand for the first character of the whole text (Metaspace asks), and
- * is kept up. `region` may be NULL when no step has a regex. */
+ * is kept up. Nothing is put before a text that `is_rest`: one that goes on
+ * where a text was cut. `region` may be NULL when no step has a regex. */
 TB_NODISCARD tb_status tb_normalizer_apply(
     const struct tb_normalizer *normalizer, struct tb_regex_region *region,
-    struct tb_buffer scratch[2], struct tb_span *text, size_t *origin_len);
+    bool is_rest, struct tb_buffer scratch[2], struct tb_span *text,
+    size_t *origin_len);
 
-/* Is a place that tb_safe_cut_after (prompt_cache.h) finds one that no step
- * looks across? */
+/* Is a place that tb_safe_cut_after (safe_cut.h) finds one that no step looks
+ * across? */
 bool tb_normalizer_is_local(const struct tb_normalizer *normalizer);
+
+/* The same for a chain that makes `escaped` of every space, where the rest of a
+ * text is normalised as such. `*is_prepending`: something comes before a text
+ * that is no rest. */
+bool tb_normalizer_escapes_spaces(const struct tb_normalizer *normalizer,
+                                  struct tb_span escaped, bool *is_prepending);
 
 bool tb_normalizer_has_regex(const struct tb_normalizer *normalizer);
 

@@ -467,6 +467,27 @@ bool tb_pretokenizer_is_local(const struct tb_pretokenizer *pretokenizer)
     return has_border;
 }
 
+bool tb_pretokenizer_cuts_at_spaces_only(
+    const struct tb_pretokenizer *pretokenizer)
+{
+    for (size_t i = 0; i < pretokenizer->step_count; i++) {
+        const struct tb_pretokenizer_step *step = &pretokenizer->steps[i];
+        if (step->kind != TB_CUT_PATTERN || step->scan || step->regex ||
+            step->is_inverted || step->has_prefix_space ||
+            !tb_span_equal(step->literal, TB_SPAN(" ")))
+            return false;
+    }
+    return true;
+}
+
+bool tb_pretokenizer_escapes_spaces(const struct tb_pretokenizer *pretokenizer,
+                                    struct tb_span escaped)
+{
+    const struct tb_pretokenizer_step *step = &pretokenizer->steps[0];
+    return pretokenizer->step_count == 1 && step->kind == TB_CUT_METASPACE &&
+           !step->is_splitting && tb_span_equal(step->literal, escaped);
+}
+
 bool tb_pretokenizer_has_regex(const struct tb_pretokenizer *pretokenizer)
 {
     for (size_t i = 0; i < pretokenizer->step_count; i++)

@@ -79,9 +79,18 @@ TB_NODISCARD tb_status tb_pretokenizer_split(
 tb_pattern_cut
 tb_pretokenizer_only_cut(const struct tb_pretokenizer *pretokenizer);
 
-/* Is a place that tb_safe_cut_after (prompt_cache.h) finds always between two
+/* Is a place that tb_safe_cut_after (safe_cut.h) finds always between two
  * words, wherever the text begins? */
 bool tb_pretokenizer_is_local(const struct tb_pretokenizer *pretokenizer);
+
+/* Is a text without spaces one word? */
+bool tb_pretokenizer_cuts_at_spaces_only(
+    const struct tb_pretokenizer *pretokenizer);
+
+/* Is a text one word, in which `escaped` stands for each space, and nothing
+ * before one that begins with a space? */
+bool tb_pretokenizer_escapes_spaces(const struct tb_pretokenizer *pretokenizer,
+                                    struct tb_span escaped);
 
 bool tb_pretokenizer_has_regex(const struct tb_pretokenizer *pretokenizer);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "memory.h"
-#include "tokenizer_model.h"
+#include "safe_cut.h"
 
 enum {
     RECENT_COUNT = 6,      /* agents alternate: more than one, and bounded */
@@ -32,27 +32,6 @@ struct tb_prompt_cache {
     uint64_t now;
     struct recent recent[RECENT_COUNT];
 };
-
-static bool is_safe_before(uint8_t byte)
-{
-    uint8_t lower = byte | 0x20;
-    return (byte >= '0' && byte <= '9') || (lower >= 'a' && lower <= 'z') ||
-           byte == '.' || byte == ',' || byte == ';' || byte == ')';
-}
-
-size_t tb_safe_cut_after(struct tb_span text, size_t from)
-{
-    for (size_t at = from + 1; at + 1 < text.len; at++) {
-        const uint8_t *space = memchr(text.ptr + at, ' ', text.len - 1 - at);
-        if (!space)
-            break;
-        at = (size_t)(space - text.ptr);
-        uint8_t behind = text.ptr[at + 1];
-        if (behind >= 'a' && behind <= 'z' && is_safe_before(text.ptr[at - 1]))
-            return at;
-    }
-    return text.len;
-}
 
 tb_status tb_prompt_cache_new(struct tb_encoder *encoder, bool is_reusing,
                               struct tb_prompt_cache **cache)
@@ -188,7 +167,10 @@ static tb_status encode_rest(struct tb_prompt_cache *cache,
     while (from < text.len) {
         size_t to = tb_safe_cut_after(text, from + PIECE_LEN - 1);
         struct tb_span piece = {text.ptr + from, to - from};
-        TB_TRY(tb_encoder_encode(cache->encoder, piece, &recent->tokens));
+        TB_TRY(
+            from
+                ? tb_encoder_encode_rest(cache->encoder, piece, &recent->tokens)
+                : tb_encoder_encode(cache->encoder, piece, &recent->tokens));
         if (to < text.len)
             TB_TRY(add_checkpoint(recent, to));
         from = to;

@@ -2,7 +2,7 @@
  * prompt by taking over the ids of what it has in common with a recent one.
  *
  * Exact, since a text is cut only where no tokenizer of the supported kinds
- * can see across: see tb_safe_cut_after and docs/TOKENIZER.md. One per
+ * can see across: see safe_cut.h and docs/TOKENIZER.md. One per
  * thread.
  */
 #ifndef TB_PROMPT_CACHE_H
@@ -33,11 +33,5 @@ TB_NODISCARD tb_status tb_prompt_cache_encode(struct tb_prompt_cache *cache,
                                               struct tb_prompt_tokens *tokens);
 
 void tb_prompt_cache_free(struct tb_prompt_cache *cache);
-
-/* The first place at or after `from` + 1 where `text` can be cut, so that the
- * ids of both parts are those of the whole: a letter, digit, or one of .,;)
- * in front, a space behind, and then a lower-case letter, all ASCII. Returns
- * `text.len` when there is none. */
-size_t tb_safe_cut_after(struct tb_span text, size_t from);
 
 #endif

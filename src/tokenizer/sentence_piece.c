@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "memory.h"
+#include "space_border.h"
 #include "utf8.h"
-
-static const uint8_t escaped_space[] = {0xE2, 0x96, 0x81}; // U+2581
 
 void tb_sentence_piece_init(struct tb_sentence_piece *model)
 {
@@ -32,7 +31,7 @@ struct tb_span tb_piece_space(const struct tb_sentence_piece *model)
 {
     if (!model->rules.is_escaping_spaces)
         return TB_SPAN(" ");
-    return (struct tb_span){escaped_space, sizeof(escaped_space)};
+    return TB_ESCAPED_SPACE;
 }
 
 /* ---- index ------------------------------------------------------------------
@@ -252,7 +251,7 @@ tb_status tb_sentence_piece_split(
     if (is_whole && model->method != TB_PIECE_WORD)
         return text.len ? on_part(context, text) : TB_OK;
     if (model->method == TB_PIECE_WORD)
-        space = (struct tb_span){escaped_space, sizeof(escaped_space)};
+        space = TB_ESCAPED_SPACE;
     for (size_t at = 0, end; at < text.len; at = end) {
         end = part_end(model, text, space, at);
         struct tb_span part = {text.ptr + at, end - at};

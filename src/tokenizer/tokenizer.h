@@ -101,10 +101,16 @@ TB_NODISCARD tb_status tb_encoder_encode(struct tb_encoder *encoder,
                                          struct tb_span text,
                                          struct tb_tokens *tokens);
 
-/* May a text be cut where tb_safe_cut_after (prompt_cache.h) says, and its
- * parts be encoded apart? True when all that the tokenizer consists of is
- * known not to look across such a place. */
+/* May a text be cut where tb_safe_cut_after (safe_cut.h) says, and its parts be
+ * encoded apart, the first by tb_encoder_encode, others by
+ * tb_encoder_encode_rest? True when all that the tokenizer consists of is known
+ * not to look across such a place. */
 bool tb_encoder_can_cut(const struct tb_encoder *encoder);
+
+/* The same as tb_encoder_encode for a text that goes on where one was cut. */
+TB_NODISCARD tb_status tb_encoder_encode_rest(struct tb_encoder *encoder,
+                                              struct tb_span text,
+                                              struct tb_tokens *tokens);
 
 void tb_encoder_free(struct tb_encoder *encoder);
 

@@ -188,8 +188,8 @@ static tb_status normalize_content(struct tb_tokenizer *tokenizer,
     if (tb_normalizer_has_regex(&tokenizer->normalizer))
         status = tb_regex_region_new(&region);
     if (status == TB_OK)
-        status = tb_normalizer_apply(&tokenizer->normalizer, region, scratch,
-                                     &text, &origin_len);
+        status = tb_normalizer_apply(&tokenizer->normalizer, region, false,
+                                     scratch, &text, &origin_len);
     if (status == TB_OK)
         status = tb_arena_copy(&tokenizer->arena, text, content);
     tb_regex_region_free(region);

@@ -360,6 +360,7 @@ def hand_made_models(found):
         "bpe_fused": {**found["bpe"], "fuse_unk": True},
         "bpe_whole": {**found["bpe"], "ignore_merges": True},
         "bpe_both": both_affixes(),
+        **spaced_models(bytes_of_all),
         "bpe_suffix_bytes": with_bytes(found["bpe_suffix"], bytes_of_all),
         "bpe_prefix_bytes": with_bytes(found["bpe_prefix"], bytes_of_all),
     }
@@ -384,6 +385,40 @@ def both_affixes():
             "fuse_unk": True, "byte_fallback": False, "ignore_merges": False,
             "vocab": {token: at for at, token in enumerate(tokens)},
             "merges": merges}
+
+
+def spaced_models(names):
+    """Spaces inside the word: what merges across them, and with what."""
+    pairs = ["\u2581 a", "\u2581 b", "a b", "\u2581a b", "\u2581 \u2581",
+             "\u2581\u2581 a", "a a", ". .", "b a", "ab ab"]
+    joined = pairs + [". \u2581a", "b. \u2581", "\u00e9 \u2581b", "a. \u2581ab"]
+    unknown = joined + ["<unk> \u2581a", "<unk> <unk>"]
+    fallen = joined + ["<0xC3> <0xA9>", "<0x0A> \u2581a", "<0xE4> \u2581"]
+    return {
+        "spaced": spaced(pairs, fuse_unk=True),
+        "spaced_joined": spaced(joined, fuse_unk=True),
+        "spaced_whole": spaced(joined, ignore_merges=True),
+        "spaced_unknown": spaced(unknown),
+        "spaced_bytes": spaced(fallen, names, byte_fallback=True),
+        "spaced_some_bytes": spaced(joined, names[:128] + names[200:],
+                                    byte_fallback=True, fuse_unk=True),
+        "spaced_vanishing": spaced(joined, unk_token=None),
+        "spaced_vanishing_plain": spaced(pairs, unk_token=None),
+        "spaced_suffix": spaced(pairs, ["a</w>", "\u2581</w>"],
+                                end_of_word_suffix="</w>"),
+    }
+
+
+def spaced(pairs, more=(), **settings):
+    tokens = ["<unk>", *"ab.\u00e9\u2581", "a.", "b.", *more]
+    merges = [pair.split(" ") for pair in pairs]
+    tokens += [left + right for left, right in merges]
+    return {"type": "BPE", "dropout": None, "unk_token": "<unk>",
+            "continuing_subword_prefix": None, "end_of_word_suffix": None,
+            "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
+            "vocab": {token: at for at, token in
+                      enumerate(dict.fromkeys(tokens))},
+            "merges": [["a", "."], ["b", "."]] + merges, **settings}
 
 
 WHITESPACE = {"type": "Whitespace"}
@@ -411,7 +446,8 @@ def fixed_cases():
             probe(), None, split(Regex=pattern))
     models = trained_models()
     for name, model in models.items():
-        cut = BEFORE_MODEL.get(name, WHITESPACE)
+        cut = (metaspace(cuts=False) if name.startswith("spaced") else
+               BEFORE_MODEL.get(name, WHITESPACE))
         yield f"model {name}", tokenizer_json(model, None, cut)
     yield "model word_piece bytes", tokenizer_json(
         models["word_piece"], None, byte_level())
@@ -483,7 +519,7 @@ def normalized(text, normalizer):
 
 
 MORE_PIECES = ids_oracle.SPECIAL_PIECES + [
-    "\u2581", "abab", "abc", "aaa", "aba", "ab.", "##", "@a", "$", "caf\u00e9",
+    "\u2581", "a.", "b.", "a ", "\u00e9 b", "\n a", ". a", "ab ab", "abab", "abc", "aaa", "aba", "ab.", "##", "@a", "$", "caf\u00e9",
     "\u0130", "\u0130I", "\u1e9e\u00df", "\u03a3\u03c3\u03c2", "\ufb01x",
     "\u0301a", "a\u0301\u0327", "\u2163", "\u4e00\u4e8c", "\uac00\u11a8",
     "\u1100\u1161\u0301", "\u0915\u094d\u0915\u0301", "\u0600a", "\u0600\u0301",

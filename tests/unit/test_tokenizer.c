@@ -12,7 +12,6 @@
 #include "byte_level.h"
 #include "memory.h"
 #include "pattern.h"
-#include "prompt_cache.h"
 #include "regex.h"
 #include "tokenizer.h"
 #include "utf8.h"
@@ -619,53 +618,6 @@ static void test_scanners_are_their_patterns(void **state)
     tb_buffer_release(&text);
 }
 
-/* ---- cutting
- * --------------------------------------------------------------------
- */
-
-static const struct {
-    const char *json;
-    bool can_cut;
-} cuttable[] = {
-    {WITH("null", BYTE_LEVEL, LEVEL), true},
-    {WITH("{\"type\":\"BertNormalizer\",\"clean_text\":true,\"lowercase\":true,"
-          "\"handle_chinese_chars\":true,\"strip_accents\":null}",
-          "{\"type\":\"BertPreTokenizer\"}", LEVEL),
-     true},
-    {WITH("null", "{\"type\":\"Whitespace\"}", LEVEL), true},
-    {WITH("null",
-          "{\"type\":\"Metaspace\",\"replacement\":\"_\",\"split\":true}",
-          LEVEL),
-     true},
-    {WITH("null",
-          "{\"type\":\"Metaspace\",\"replacement\":\"_\",\"split\":false}",
-          LEVEL),
-     false},
-    {WITH("{\"type\":\"Prepend\",\"prepend\":\"_\"}", BYTE_LEVEL, LEVEL),
-     false},
-    {WITH("{\"type\":\"Strip\",\"strip_left\":true}",
-          "{\"type\":\"Whitespace\"}", LEVEL),
-     false},
-    {WITH("null", REGEX("a b"), LEVEL), false},
-    {WITH("null", "{\"type\":\"FixedLength\",\"length\":3}", LEVEL), false},
-    {WITH("null", "{\"type\":\"UnicodeScripts\"}", LEVEL), false},
-    {WITH("null", "null", LEVEL), false},
-};
-
-static void test_where_cutting_is_allowed(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(cuttable); i++) {
-        struct tb_tokenizer *tokenizer = load(tb_span_of(cuttable[i].json));
-        struct tb_encoder *encoder;
-        assert_int_equal(tb_encoder_new(tokenizer, &encoder), TB_OK);
-        if (tb_encoder_can_cut(encoder) != cuttable[i].can_cut)
-            fail_msg("%s", cuttable[i].json);
-        tb_encoder_free(encoder);
-        tb_tokenizer_free(tokenizer);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -681,7 +633,6 @@ int main(void)
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_endless_backtracking),
         cmocka_unit_test(test_scanners_are_their_patterns),
-        cmocka_unit_test(test_where_cutting_is_allowed),
     };
     return cmocka_run_group_tests_name("tokenizer", tests, NULL, NULL);
 }

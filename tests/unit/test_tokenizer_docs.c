@@ -18,7 +18,7 @@
 
 #include "json_reader.h"
 #include "pattern.h"
-#include "prompt_cache.h"
+#include "safe_cut.h"
 
 static size_t cut_scan(struct tb_span text, size_t at)
 {

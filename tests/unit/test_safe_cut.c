@@ -1,0 +1,192 @@
+/* tokenizer: where texts are cut, whose texts may be, and that the ids of the
+ * parts are those of the whole. Whether words are cut rightly inside is held
+ * to the original by tests/oracle/components_oracle.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "safe_cut.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#define WITH(normalizer, pre_tokenizer, model)                                 \
+    "{\"normalizer\":" normalizer ",\"pre_tokenizer\":" pre_tokenizer          \
+    ",\"model\":" model "}"
+#define ADDED(token, flag, normalizer, pre_tokenizer, model)                   \
+    "{\"added_tokens\":[{\"id\":9,\"content\":\"" token "\"," flag             \
+    "}],\"normalizer\":" normalizer ",\"pre_tokenizer\":" pre_tokenizer        \
+    ",\"model\":" model "}"
+#define RAW "\"normalized\":false"
+#define NORMALIZED "\"normalized\":true"
+
+#define LEVEL "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"
+#define BYTE_LEVEL                                                             \
+    "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true}"
+#define REGEX(text)                                                            \
+    "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" text                       \
+    "\"},\"behavior\":\"Isolated\"}"
+
+/* In SentencePiece's manner: U+2581 is the space inside tokens. */
+#define SPACE "\xE2\x96\x81"
+#define UNKNOWN ",\"unk_token\":\"<unk>\""
+#define SPACED(merges, more)                                                   \
+    "{\"type\":\"BPE\",\"fuse_unk\":true,\"vocab\":{\"<unk>\":0,\"a\":1,"      \
+    "\"b\":2,\".\":3,\"" SPACE "\":4,\"" SPACE "a\":5,\"ab\":6,\"" SPACE       \
+    "ab\":7,\"." SPACE "a\":8,\"<\":10,\"<" SPACE "a\":11,\"" SPACE SPACE      \
+    "\":12,\"<unk>" SPACE "a\":13},\"merges\":[[\"" SPACE                      \
+    "\",\"a\"],[\"a\",\"b\"],[\"" SPACE "\",\"ab\"],[\"" SPACE "\",\"" SPACE   \
+    "\"]" merges "]" more "}"
+#define PLAIN SPACED("", UNKNOWN)
+#define ESCAPE                                                                 \
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},"                    \
+    "\"content\":\"" SPACE "\"}"
+#define PREPEND "{\"type\":\"Prepend\",\"prepend\":\"" SPACE "\"}"
+#define CHAIN(steps) "{\"type\":\"Sequence\",\"normalizers\":[" steps "]}"
+#define LLAMA CHAIN(PREPEND "," ESCAPE)
+#define METASPACE(character, scheme)                                           \
+    "{\"type\":\"Metaspace\",\"replacement\":\"" character                     \
+    "\",\"prepend_scheme\":\"" scheme "\",\"split\":false}"
+#define SPLIT(text)                                                            \
+    "{\"type\":\"Split\",\"pattern\":{\"String\":\"" text                      \
+    "\"},\"behavior\":\"MergedWithPrevious\"}"
+
+static const struct {
+    const char *json;
+    bool can_cut;
+} files[] = {
+    {WITH("null", BYTE_LEVEL, LEVEL), true},
+    {WITH("{\"type\":\"BertNormalizer\",\"clean_text\":true,\"lowercase\":true,"
+          "\"handle_chinese_chars\":true,\"strip_accents\":null}",
+          "{\"type\":\"BertPreTokenizer\"}", LEVEL),
+     true},
+    {WITH("null", "{\"type\":\"Whitespace\"}", LEVEL), true},
+    {WITH("null",
+          "{\"type\":\"Metaspace\",\"replacement\":\"_\",\"split\":true}",
+          LEVEL),
+     true},
+    {WITH("null", METASPACE("_", "always"), LEVEL), false},
+    {WITH("{\"type\":\"Prepend\",\"prepend\":\"_\"}", BYTE_LEVEL, LEVEL),
+     false},
+    {WITH("{\"type\":\"Strip\",\"strip_left\":true}",
+          "{\"type\":\"Whitespace\"}", LEVEL),
+     false},
+    {WITH("null", REGEX("a b"), LEVEL), false},
+    {WITH("null", "{\"type\":\"FixedLength\",\"length\":3}", LEVEL), false},
+    {WITH("null", "{\"type\":\"UnicodeScripts\"}", LEVEL), false},
+    {WITH("null", "null", LEVEL), false},
+    /* a text that is one word */
+    {WITH(LLAMA, "null", PLAIN), true},
+    {WITH(ESCAPE, "null", PLAIN), true},
+    {WITH(ESCAPE, SPLIT(" "), PLAIN), true},
+    {WITH(CHAIN("{\"type\":\"NFKC\"}," ESCAPE), "null", PLAIN), true},
+    {WITH("null", METASPACE(SPACE, "first"), PLAIN), true},
+    {WITH("null", METASPACE(SPACE, "always"), PLAIN), true},
+    {WITH("null", METASPACE(SPACE, "never"), PLAIN), true},
+    {WITH("null", "null", PLAIN), false}, /* a space stays one */
+    {WITH(ESCAPE, SPLIT("a"), PLAIN), false},
+    {WITH(CHAIN(ESCAPE ",{\"type\":\"Strip\"}"), "null", PLAIN), false},
+    {WITH("null", METASPACE("_", "first"), PLAIN), false},
+    {WITH(LLAMA, "null", SPACED(",[\"<\",\"" SPACE "a\"]", UNKNOWN)), true},
+    {WITH(LLAMA, "null", SPACED(",[\".\",\"" SPACE "a\"]", UNKNOWN)), false},
+    {WITH(LLAMA, "null", SPACED(",[\"<unk>\",\"" SPACE "a\"]", UNKNOWN)),
+     false},
+    {WITH(LLAMA, "null", SPACED("", UNKNOWN ",\"ignore_merges\":true")), false},
+    {WITH(LLAMA, "null", SPACED("", "")), false},
+    {WITH(LLAMA, "null", SPACED("", UNKNOWN ",\"end_of_word_suffix\":\"b\"")),
+     false},
+    {ADDED("<s>", RAW, LLAMA, "null", PLAIN), true},
+    {ADDED("xa", RAW, LLAMA, "null", PLAIN), false}, /* a prefix behind it */
+    {ADDED("xa", RAW, ESCAPE, "null", PLAIN), true},
+    {ADDED("a b", RAW, ESCAPE, "null", PLAIN), false},
+    {ADDED("<s>", RAW ",\"rstrip\":true", ESCAPE, "null", PLAIN), false},
+    {ADDED("<s>", NORMALIZED, ESCAPE, "null", PLAIN), true},
+    {ADDED("<s>", NORMALIZED, LLAMA, "null", PLAIN), false}, /* "_<s>" */
+    {ADDED("b" SPACE, NORMALIZED, ESCAPE, "null", PLAIN), false},
+};
+
+static struct tb_encoder *open_file(const char *json,
+                                    struct tb_tokenizer **tokenizer)
+{
+    struct tb_error error = {0};
+    struct tb_encoder *encoder;
+    tb_status status =
+        tb_tokenizer_from_json(tb_span_of(json), tokenizer, &error);
+    if (status != TB_OK)
+        fail_msg("%s: %s: %s", json, error.json_path, error.message);
+    assert_int_equal(tb_encoder_new(*tokenizer, &encoder), TB_OK);
+    return encoder;
+}
+
+static void make_text(uint32_t *seed, struct tb_buffer *text)
+{
+    static const char *const fragments[] = {
+        "a b",      "a a", ". a", "b ab", "<unk> a", "a ",    " a",
+        "  ",       "b",   "ab",  "<",    "< a",     ".",     "\n",
+        "\xC3\xA9", SPACE, "<s>", "xa",   "x",       "b a a", "xa a"};
+    tb_buffer_clear(text);
+    for (int i = 0; i < 12; i++) {
+        *seed = *seed * 1664525 + 1013904223;
+        size_t at = (size_t)(*seed >> 8) % COUNT_OF(fragments);
+        assert_int_equal(tb_buffer_append(text, tb_span_of(fragments[at])),
+                         TB_OK);
+    }
+}
+
+// Every place that is safe; returns how many there are.
+static size_t check_cuts(struct tb_encoder *encoder, struct tb_span text,
+                         const char *json)
+{
+    struct tb_tokens whole = {0}, parts = {0};
+    size_t count = 0;
+    assert_int_equal(tb_encoder_encode(encoder, text, &whole), TB_OK);
+    for (size_t at = tb_safe_cut_after(text, 0); at < text.len;
+         at = tb_safe_cut_after(text, at)) {
+        struct tb_span front = {text.ptr, at}, rest = tb_span_from(text, at);
+        parts.count = 0;
+        assert_int_equal(tb_encoder_encode(encoder, front, &parts), TB_OK);
+        assert_int_equal(tb_encoder_encode_rest(encoder, rest, &parts), TB_OK);
+        if (parts.count != whole.count ||
+            memcmp(parts.ids, whole.ids, whole.count * sizeof(*whole.ids)) != 0)
+            fail_msg("cut at %zu of '%.*s' with %s", at, (int)text.len,
+                     (const char *)text.ptr, json);
+        count++;
+    }
+    tb_tokens_release(&whole);
+    tb_tokens_release(&parts);
+    return count;
+}
+
+static void test_whose_texts_can_be_cut(void **state)
+{
+    (void)state;
+    struct tb_buffer text = TB_BUFFER(1 << 10);
+    uint32_t seed = 1;
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        struct tb_tokenizer *tokenizer;
+        struct tb_encoder *encoder = open_file(files[i].json, &tokenizer);
+        if (tb_encoder_can_cut(encoder) != files[i].can_cut)
+            fail_msg("%s", files[i].json);
+        for (int round = 0; round < 500 && files[i].can_cut; round++) {
+            make_text(&seed, &text);
+            count += check_cuts(encoder, tb_buffer_span(&text), files[i].json);
+        }
+        tb_encoder_free(encoder);
+        tb_tokenizer_free(tokenizer);
+    }
+    assert_true(count > 1000);
+    tb_buffer_release(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whose_texts_can_be_cut),
+    };
+    return cmocka_run_group_tests_name("safe_cut", tests, NULL, NULL);
+}
