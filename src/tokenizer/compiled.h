@@ -26,8 +26,7 @@ bool tb_compiled_path(const struct tb_rank_source *source, char *path,
 TB_NODISCARD tb_status tb_compiled_load(const char *path,
                                         struct tb_tokenizer **tokenizer);
 
-/* Writes the file, making its folder. TB_ERR_UNSUPPORTED when the tokenizer
- * has a part that has no compiled form. */
+/* Writes the file, making its folder. */
 TB_NODISCARD tb_status tb_compiled_save(const struct tb_tokenizer *tokenizer,
                                         const char *path);
 

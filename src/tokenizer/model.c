@@ -34,30 +34,3 @@ tb_status tb_model_encode(const struct tb_tokenizer *tokenizer,
         return tb_bpe_encode(&tokenizer->bpe, &work->bpe, word, tokens);
     }
 }
-
-static bool is_plain_normalizer(const struct tb_normalizer_step *step)
-{
-    return step->kind == TB_NORMALIZER_FORM ||
-           step->kind == TB_NORMALIZER_PREPEND ||
-           (step->kind == TB_NORMALIZER_REPLACE && !step->regex);
-}
-
-static bool is_plain_cut(const struct tb_pretokenizer_step *step)
-{
-    return step->kind == TB_CUT_PATTERN && !step->regex && !step->has_gaps;
-}
-
-bool tb_tokenizer_is_plain(const struct tb_tokenizer *tokenizer)
-{
-    const struct tb_bpe *bpe = &tokenizer->bpe;
-    if (tokenizer->model != TB_MODEL_BPE || bpe->inner_prefix.len ||
-        bpe->last_suffix.len)
-        return false;
-    for (size_t i = 0; i < tokenizer->normalizer.step_count; i++)
-        if (!is_plain_normalizer(&tokenizer->normalizer.steps[i]))
-            return false;
-    for (size_t i = 0; i < tokenizer->pretokenizer.step_count; i++)
-        if (!is_plain_cut(&tokenizer->pretokenizer.steps[i]))
-            return false;
-    return true;
-}

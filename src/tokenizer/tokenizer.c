@@ -62,11 +62,12 @@ void tb_tokenizer_free(struct tb_tokenizer *tokenizer)
         return;
     tb_added_tokens_release(&tokenizer->raw_tokens);
     tb_added_tokens_release(&tokenizer->normalized_tokens);
-    if (tokenizer->mapped.len == 0)
+    if (tokenizer->mapped.len == 0) {
         tb_bpe_release(&tokenizer->bpe);
-    tb_unigram_release(&tokenizer->unigram);
-    tb_word_piece_release(&tokenizer->pieces);
-    tb_sentence_piece_release(&tokenizer->sentence_piece);
+        tb_unigram_release(&tokenizer->unigram);
+        tb_word_piece_release(&tokenizer->pieces);
+        tb_sentence_piece_release(&tokenizer->sentence_piece);
+    }
     tb_normalizer_release(&tokenizer->normalizer);
     tb_pretokenizer_release(&tokenizer->pretokenizer);
     tb_decoder_release(&tokenizer->decoder);

@@ -12,7 +12,7 @@
 #include "path.h"
 #include "pretokenizer.h"
 
-/* What is added here needs its place in compiled.c too. */
+/* What is added here, or to a part, needs its place in compiled_parts.c too. */
 struct tb_tokenizer {
     struct tb_arena arena;                    /* texts of the parts below */
     struct tb_added_tokens raw_tokens;        /* found before normalising */
@@ -75,9 +75,6 @@ TB_NODISCARD tb_status tb_word_piece_from_json(struct tb_tokenizer *tokenizer,
 /* Reads an object of strings and ids into `vocab`. */
 TB_NODISCARD tb_status tb_vocab_from_json(struct tb_vocab *vocab,
                                           struct tb_json_reader *reader);
-
-/* Has it nothing but what the compiled form can hold? */
-bool tb_tokenizer_is_plain(const struct tb_tokenizer *tokenizer);
 
 /* Changes with the data that is built in. */
 uint64_t tb_tokenizer_builtin_version(void);

@@ -1,20 +1,25 @@
 /* A trie over the bytes of a vocabulary: which tokens does a text begin with?
- * Read-only once it is built, shared by threads. */
+ *
+ * It is a double array (Aoe: An Efficient Digital Search Algorithm by Using a
+ * Double-Array Structure, 1989): the child of a node by a byte has the number
+ * `base ^ byte`, if it says that this node is its parent. A step is one look
+ * at memory, and a compiled form can be mapped as it is.
+ *
+ * Read-only once it is built, shared by threads.
+ */
 #ifndef TB_TRIE_H
 #define TB_TRIE_H
 
 #include "vocab.h"
 
-/* The children of a node stand next to each other, sorted by byte. */
 struct tb_trie_node {
-    uint32_t first_child;
-    tb_token id; /* TB_NO_TOKEN: no token ends here */
-    uint16_t child_count;
-    uint8_t byte;
+    uint32_t base;   /* 0: it has no children */
+    uint32_t parent; /* UINT32_MAX: nothing is here */
+    tb_token id;     /* TB_NO_TOKEN: no token ends here */
 };
 
 struct tb_trie {
-    struct tb_trie_node *nodes; /* the root first */
+    struct tb_trie_node *nodes; /* the root first; in whole blocks of 256 */
     size_t count, capacity;
 };
 
@@ -26,6 +31,11 @@ TB_NODISCARD tb_status tb_trie_build(struct tb_trie *trie,
 void tb_trie_release(struct tb_trie *trie);
 
 /* The child of `node` by `byte`, or 0. */
-uint32_t tb_trie_step(const struct tb_trie *trie, uint32_t node, uint8_t byte);
+static inline uint32_t tb_trie_step(const struct tb_trie *trie, uint32_t node,
+                                    uint8_t byte)
+{
+    uint32_t child = trie->nodes[node].base ^ byte;
+    return trie->nodes[child].parent == node ? child : 0;
+}
 
 #endif

@@ -1,0 +1,47 @@
+/* One pass over a tokenizer that writes its compiled form, or takes it from
+ * one: each part is named once, for both directions.
+ *
+ *     tb_form_carry(form, &count, sizeof(count));
+ *     items = tb_form_table(form, items, count, sizeof(*items));
+ *
+ * Writing leaves what it is given as it is. Reading gives pointers into the
+ * mapped file, which nobody writes to. What fails is seen at the end, in
+ * `status`; until then everything that is read is zero.
+ *
+ * Private to compiled.c and compiled_parts.c.
+ */
+#ifndef TB_COMPILED_FORM_H
+#define TB_COMPILED_FORM_H
+
+#include "tokenizer_model.h"
+
+struct tb_compiled_form {
+    struct tb_buffer out; /* when writing */
+    struct tb_span in;    /* when reading */
+    size_t at;            /* in `in` */
+    bool is_reading;
+    tb_status status; /* TB_ERR_SYNTAX: what is read is no such form */
+};
+
+/* A value as it lies in memory; its bytes must all mean something. */
+void tb_form_carry(struct tb_compiled_form *form, void *value, size_t len);
+
+#define TB_CARRY(form, value) tb_form_carry(form, &(value), sizeof(value))
+
+/* A number of items, of which there may be up to `most`. */
+void tb_form_count(struct tb_compiled_form *form, size_t *count, size_t most);
+
+/* A table, on a border of 16 bytes. Returns where it lies. */
+void *tb_form_table(struct tb_compiled_form *form, const void *items,
+                    size_t count, size_t size);
+
+void tb_form_text(struct tb_compiled_form *form, struct tb_span *text);
+
+/* Notes that what was read makes no sense. */
+void tb_form_refuse(struct tb_compiled_form *form);
+
+/* All of a tokenizer but its origin. */
+void tb_form_tokenizer(struct tb_compiled_form *form,
+                       struct tb_tokenizer *tokenizer);
+
+#endif
