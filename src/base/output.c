@@ -120,25 +120,30 @@ static tb_status open_temp(struct tb_output *output, const struct stat *old,
     return TB_OK;
 }
 
+static tb_status open_stream(struct tb_output *output, struct tb_error *error)
+{
+    output->is_stream = true;
+    output->fd = tb_wait_open(text_of(&output->path), O_WRONLY);
+    if (output->fd < 0 && errno == EINTR)
+        return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
+    return output->fd < 0 ? fail_errno(output, "cannot open", error) : TB_OK;
+}
+
 static tb_status open_file(struct tb_output *output, struct tb_error *error)
 {
+    struct stat info;
+    // By its own name: /dev/fd/3 is a link to a pipe that has no other.
+    bool is_there = stat(text_of(&output->path), &info) == 0;
+    if (is_there && S_ISDIR(info.st_mode))
+        return fail(output, TB_ERR_IO, "cannot write: it is a folder", error);
+    if (is_there && !S_ISREG(info.st_mode))
+        return open_stream(output, error);
     TB_TRY(resolve(output, error));
     const char *target = text_of(&output->target);
     if (target[tb_path_folder_len(target)] == '\0')
         return fail(output, TB_ERR_IO, "cannot create: it names no file",
                     error);
-    struct stat info;
-    bool is_there = stat(target, &info) == 0;
-    if (is_there && S_ISDIR(info.st_mode))
-        return fail(output, TB_ERR_IO, "cannot write: it is a folder", error);
-    if (is_there && !S_ISREG(info.st_mode)) {
-        output->is_stream = true;
-        output->fd = tb_wait_open(target, O_WRONLY);
-        if (output->fd < 0 && errno == EINTR)
-            return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
-        return output->fd < 0 ? fail_errno(output, "cannot open", error)
-                              : TB_OK;
-    }
+    is_there = stat(target, &info) == 0;
     // A rename would replace even a file that may not be written.
     if (is_there && access(target, W_OK) != 0)
         return fail_errno(output, "cannot write", error);

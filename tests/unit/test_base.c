@@ -793,6 +793,26 @@ static void test_output_streams(void **state)
     tb_output_close(output);
 }
 
+// A pipe that has no name but its descriptor's, as a shell's >(...) gives.
+static void test_output_by_descriptor(void **state)
+{
+    (void)state;
+    int fds[2];
+    char path[32], read_back[2];
+    struct tb_output *output;
+    assert_int_equal(pipe(fds), 0);
+    (void)snprintf(path, sizeof(path), "/dev/fd/%d", fds[1]);
+    assert_int_equal(tb_output_open(path, &output, NULL), TB_OK);
+    assert_true(tb_output_is_stream(output));
+    assert_int_equal(tb_output_write(output, TB_SPAN("x"), NULL), TB_OK);
+    assert_int_equal(tb_output_commit(output, NULL), TB_OK);
+    tb_output_close(output);
+    assert_int_equal(close(fds[1]), 0);
+    assert_int_equal(read(fds[0], read_back, 2), 1);
+    assert_int_equal(read_back[0], 'x');
+    assert_int_equal(close(fds[0]), 0);
+}
+
 static void test_output_disk_full(void **state)
 {
     (void)state;
@@ -904,6 +924,7 @@ int main(void)
         IN_FOLDER(test_output_same_place),
         IN_FOLDER(test_output_stops_at_a_full_pipe),
         cmocka_unit_test(test_output_streams),
+        cmocka_unit_test(test_output_by_descriptor),
         cmocka_unit_test(test_output_disk_full),
         IN_FOLDER(test_output_reader_went_away),
         IN_FOLDER(test_same_file),
