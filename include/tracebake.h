@@ -196,6 +196,16 @@ TB_API TB_NODISCARD tb_status tb_codec_encode(struct tb_codec *codec,
                                               size_t *count,
                                               struct tb_error *error);
 
+/* The ids of many texts, one after the other: those of text i begin at
+ * ids[offsets[i]] and end before ids[offsets[i + 1]], so that `offsets` has
+ * room for `text_count` + 1. `*done` is how many texts are in `ids`: all, or
+ * those before the one that failed as tb_codec_encode does. After TB_ERR_LIMIT
+ * the rest can be encoded where there is more room. */
+TB_API TB_NODISCARD tb_status tb_codec_encode_batch(
+    struct tb_codec *codec, const char *const *texts, const size_t *lens,
+    size_t text_count, tb_token *ids, size_t capacity, size_t *offsets,
+    size_t *done, struct tb_error *error);
+
 /* How many ids `text` has. As tb_codec_encode with a capacity that is always
  * enough. */
 TB_API TB_NODISCARD tb_status tb_codec_count(struct tb_codec *codec,

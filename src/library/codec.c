@@ -129,6 +129,23 @@ tb_status tb_codec_encode(struct tb_codec *codec, const char *text, size_t len,
     return TB_OK;
 }
 
+tb_status tb_codec_encode_batch(struct tb_codec *codec,
+                                const char *const *texts, const size_t *lens,
+                                size_t text_count, tb_token *ids,
+                                size_t capacity, size_t *offsets, size_t *done,
+                                struct tb_error *error)
+{
+    size_t used = offsets[0] = 0;
+    for (*done = 0; *done < text_count; ++*done) {
+        size_t count;
+        TB_TRY(tb_codec_encode(codec, texts[*done], lens[*done], ids + used,
+                               capacity - used, &count, error));
+        used += count;
+        offsets[*done + 1] = used;
+    }
+    return TB_OK;
+}
+
 const tb_token *tb_codec_ids(const struct tb_codec *codec)
 {
     return codec->tokens.ids;

@@ -99,6 +99,40 @@ static void test_room(void **state)
     assert_int_equal(len, 0);
 }
 
+static void test_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *const texts[] = {"one", "", "unbelievable", "two\xC3", "two"};
+    const size_t lens[] = {3, 0, 12, 4, 3};
+    struct tb_error error;
+    tb_token ids[8], alone[8];
+    size_t offsets[6], done, count;
+    assert_int_equal(tb_codec_encode_batch(fixture->codec, texts, lens, 3, ids,
+                                           3, offsets, &done, &error),
+                     TB_ERR_LIMIT);
+    assert_int_equal(done, 2);
+    assert_int_equal(tb_codec_encode_batch(fixture->codec, texts, lens, 3, ids,
+                                           8, offsets, &done, &error),
+                     TB_OK);
+    assert_int_equal(done, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(tb_codec_encode(fixture->codec, texts[i], lens[i],
+                                         alone, 8, &count, &error),
+                         TB_OK);
+        assert_int_equal(offsets[i + 1] - offsets[i], count);
+        assert_memory_equal(ids + offsets[i], alone, count * sizeof(*ids));
+    }
+    assert_int_equal(tb_codec_encode_batch(fixture->codec, texts, lens, 5, ids,
+                                           8, offsets, &done, &error),
+                     TB_ERR_SYNTAX);
+    assert_int_equal(done, 3);
+    assert_int_equal(error.offset, 3);
+    assert_int_equal(tb_codec_encode_batch(fixture->codec, NULL, NULL, 0, NULL,
+                                           0, offsets, &done, NULL),
+                     TB_OK);
+    assert_int_equal(offsets[0], 0);
+}
+
 static void test_broken_utf8(void **state)
 {
     struct fixture *fixture = *state;
@@ -402,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_it_is),
         cmocka_unit_test(test_room),
+        cmocka_unit_test(test_batch),
         cmocka_unit_test(test_broken_utf8),
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_special),
