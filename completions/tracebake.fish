@@ -114,6 +114,7 @@ complete -c tracebake -n '__tracebake_is analyze' -l block-sizes -x -d 'Tell for
 complete -c tracebake -n '__tracebake_is analyze' -l cache-blocks -x -d 'Tell for caches of so many blocks too, beside powers of two'
 complete -c tracebake -n '__tracebake_is analyze' -l kv-bytes-per-token -x -d 'Show cache sizes in GiB too'
 complete -c tracebake -n '__tracebake_is analyze' -l hit-rate -x -a 'tokens blocks aiperf any-block reuse all' -d 'Show the share as other tools count it under the same name'
+complete -c tracebake -n '__tracebake_is analyze' -l calls -r -F -d 'The calls of the rows, as a converter wrote them with --calls beside them'
 complete -c tracebake -n '__tracebake_is analyze' -l report -r -F -d 'Write the figures as a page too'
 complete -c tracebake -n '__tracebake_is analyze' -l json -d 'One JSON object, on one line, with all figures'
 complete -c tracebake -n '__tracebake_is analyze' -s h -l help -d 'Show this page'

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "analysis_page.h"
 #include "block_size_range.h"
+#include "call_line.h"
 #include "command.h"
+#include "line_file.h"
 #include "message.h"
 #include "meta.h"
 #include "mooncake_reader.h"
@@ -31,7 +31,7 @@ enum { ROWS_AUTO, ROWS_WHOLE, ROWS_DELTA };
 struct arguments {
     struct tb_text_list files;
     uint64_t block_size, kv_bytes_per_token;
-    const char *block_sizes, *cache_blocks, *page;
+    const char *block_sizes, *cache_blocks, *page, *calls;
     int rows, hit_rate;
     bool is_json, is_help;
 };
@@ -61,6 +61,11 @@ static const struct tb_option options[] = {
      "tokens|blocks|aiperf|any-block|reuse|all", NULL,
      "Show the share as other tools count it under the same name.",
      offsetof(struct arguments, hit_rate), 0, 0},
+    {NULL, "calls", TB_OPTION_TEXT, "FILE", NULL,
+     "The calls of the rows, as a converter wrote them with --calls beside "
+     "them: tells their times, agents, models, what the server counted and "
+     "cached, and which calls have no row.",
+     offsetof(struct arguments, calls), 0, 0},
     {NULL, "report", TB_OPTION_TEXT, "FILE", NULL,
      "Write the figures as a page too: charts and tables in one HTML file that "
      "needs no network; '-' is standard output, in place of the text.",
@@ -75,7 +80,7 @@ static const struct tb_option options[] = {
 static const struct tb_option_table table = {
     .command = "analyze",
     .purpose = "lengths, sessions and prefix cache of mooncake rows",
-    .usage = "analyze FILE... [--block-size N] [--rows auto|whole|delta]",
+    .usage = "analyze FILE... [--block-size N] [--calls FILE] [--report FILE]",
     .description =
         "Reads mooncake JSONL, anybody's, and tells its lengths, sessions and "
         "times, and how much of its prompts a prefix cache serves: without "
@@ -85,7 +90,8 @@ static const struct tb_option_table table = {
     .examples = "  tracebake analyze rows.jsonl --kv-bytes-per-token 131072\n"
                 "  tracebake analyze mooncake_trace.jsonl --block-sizes "
                 "1024,2048\n"
-                "  tracebake analyze rows.jsonl --report figures.html\n",
+                "  tracebake analyze rows.jsonl --calls calls.jsonl "
+                "--report figures.html\n",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .operands = offsetof(struct arguments, files),
@@ -96,6 +102,7 @@ struct job {
     const struct arguments *arguments;
     struct tb_output *page; // NULL: none is asked for
     struct tb_trace_analysis analysis;
+    struct tb_call_analysis calls; // empty without --calls
     struct tb_analysis_report report;
     struct tb_mooncake_record record;
     struct tb_arena arena;            // of a line
@@ -175,12 +182,22 @@ static tb_status read_line(struct job *job,
     return TB_OK;
 }
 
-static tb_status add_row(struct job *job, const struct tb_trace_row *row)
+static tb_status add_row(struct job *job, uint64_t line,
+                         const struct tb_trace_row *row)
 {
+    const struct tb_trace_analysis *analysis = &job->analysis;
     if (row->id_count > 0 && row->input_length > 0)
         tb_block_size_range_narrow(&job->range, row->input_length,
                                    row->id_count);
-    return tb_trace_analysis_add(&job->analysis, row);
+    TB_TRY(tb_trace_analysis_add(&job->analysis, row));
+    if (!job->report.calls)
+        return TB_OK;
+    struct tb_call_row figures = {.input_length = row->input_length,
+                                  .prompt_tokens = analysis->last_prompt_tokens,
+                                  .served_tokens =
+                                      analysis->last_prompt_tokens -
+                                      analysis->last_fresh_tokens};
+    return tb_call_analysis_add_row(&job->calls, line, &figures);
 }
 
 static tb_status read_file(struct job *job, const char *path,
@@ -198,7 +215,7 @@ static tb_status read_file(struct job *job, const char *path,
             return TB_OK;
         tb_status status = read_line(job, reader, path, line, &is_row, &row);
         if (status == TB_OK && is_row)
-            status = add_row(job, &row);
+            status = add_row(job, tb_mooncake_reader_line(reader), &row);
         if (status != TB_OK)
             return tb_fail(error, status, "cannot analyze: %s",
                            status == TB_ERR_LIMIT ? "too many blocks"
@@ -215,6 +232,39 @@ static tb_status analyze_file(struct job *job, const char *path,
     tb_status status = read_file(job, path, reader, error);
     tb_mooncake_reader_close(reader);
     return status;
+}
+
+/* ---- calls -----------------------------------------------------------------
+ */
+
+static tb_status on_call(void *context, struct tb_span line, uint64_t offset,
+                         uint64_t number, struct tb_arena *arena,
+                         struct tb_error *error)
+{
+    struct job *job = context;
+    struct tb_call_line call;
+    TB_TRY(tb_call_line_read(line, offset, number, arena, &call, error));
+    struct tb_call_record record = tb_call_line_record(&call);
+    return tb_call_analysis_add(&job->calls, &record);
+}
+
+static tb_status read_calls(struct job *job, struct tb_error *error)
+{
+    const char *path = job->arguments->calls;
+    struct tb_line_losses losses = {0};
+    if (!path)
+        return TB_OK;
+    job->report.calls = &job->calls;
+    job->report.calls_path = path;
+    TB_TRY(tb_line_file_read(path, on_call, job, is_stopping, &losses, error));
+    job->report.lost_call_count = losses.count;
+    if (losses.count > 0)
+        tb_message_error(&losses.first);
+    if (job->calls.call_count > 0)
+        return TB_OK;
+    tb_fail(error, TB_ERR_EMPTY, "no call in it; is it what --calls wrote?");
+    tb_error_set_path(error, path);
+    return TB_ERR_EMPTY;
 }
 
 /* ---- how to read them ------------------------------------------------------
@@ -360,28 +410,14 @@ static tb_status prepare(struct job *job, struct tb_error *error)
 /* ---- the answer ------------------------------------------------------------
  */
 
-/* Columns of the terminal that standard output is; 0 when it is none. Pictures
- * are plain characters, so that NO_COLOR has nothing to forbid. */
-static unsigned picture_width(void)
-{
-    enum { LEAST = 20, MOST = 1000, USUAL = 80 };
-    struct winsize size = {0};
-    const char *columns = getenv("COLUMNS");
-    unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    if (!columns && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        width = size.ws_col;
-    return width >= LEAST && width <= MOST ? (unsigned)width : USUAL;
-}
-
 static tb_status finish(struct job *job)
 {
     struct tb_analysis_report *report = &job->report;
-    report->width = picture_width();
+    report->width = tb_message_picture_width();
     uint64_t guess = tb_block_size_range_guess(&job->range);
     report->block_size_guess = guess != job->analysis.block_len ? guess : 0;
-    return tb_trace_analysis_finish(&job->analysis);
+    TB_TRY(tb_trace_analysis_finish(&job->analysis));
+    return tb_call_analysis_finish(&job->calls);
 }
 
 static tb_status tell(struct job *job, struct tb_error *error)
@@ -417,6 +453,9 @@ static tb_status open_page(struct job *job, struct tb_error *error)
         if (tb_output_is_same_file(arguments->files.items[i], path))
             return tb_fail(error, TB_ERR_USAGE,
                            "--report '%s' would overwrite its rows", path);
+    if (arguments->calls && tb_output_is_same_file(arguments->calls, path))
+        return tb_fail(error, TB_ERR_USAGE,
+                       "--report '%s' would overwrite its calls", path);
     TB_TRY(tb_output_open(path, &job->page, error));
     tb_output_on_signal(job->page, is_stopping, NULL);
     return TB_OK;
@@ -438,6 +477,7 @@ static tb_status run(struct job *job, struct tb_error *error)
     const struct tb_text_list *files = &job->arguments->files;
     TB_TRY(open_page(job, error));
     TB_TRY(prepare(job, error));
+    TB_TRY(read_calls(job, error));
     for (size_t i = 0; i < files->count; i++)
         TB_TRY(analyze_file(job, files->items[i], error));
     if (job->analysis.row_count == 0) {
@@ -467,6 +507,7 @@ static int analyze(const void *typed)
     tb_status status = run(&job, &error);
     tb_output_close(job.page);
     tb_trace_analysis_release(&job.analysis);
+    tb_call_analysis_release(&job.calls);
     tb_mooncake_record_release(&job.record);
     tb_arena_release(&job.arena);
     if (tb_stop_signal())
@@ -487,6 +528,15 @@ static tb_status check(const void *typed, struct tb_error *error)
     if (arguments->files.count == 0)
         return tb_fail(error, TB_ERR_USAGE,
                        "no rows given; name a file, or - for standard input");
+    if (!arguments->calls)
+        return TB_OK;
+    if (arguments->files.count > 1)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "--calls are those of one file of rows");
+    if (strcmp(arguments->calls, "-") == 0 &&
+        strcmp(arguments->files.items[0], "-") == 0)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "rows and calls cannot both come from standard input");
     return TB_OK;
 }
 

@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { TEXT_MAX = 1 << 20 };
 
@@ -103,4 +106,18 @@ int tb_message_help(const struct tb_option_table *table)
     int result = tb_message_document(&text, tb_option_help(table, &text));
     tb_buffer_release(&text);
     return result;
+}
+
+// Pictures are plain characters, so that NO_COLOR has nothing to forbid.
+unsigned tb_message_picture_width(void)
+{
+    enum { LEAST = 20, MOST = 1000, USUAL = 80 };
+    struct winsize size = {0};
+    const char *columns = getenv("COLUMNS");
+    unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (!columns && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    return width >= LEAST && width <= MOST ? (unsigned)width : USUAL;
 }

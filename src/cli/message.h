@@ -21,6 +21,10 @@ int tb_message_usage(const struct tb_error *error, const char *command);
 TB_NODISCARD tb_status tb_message_text(struct tb_span text, bool is_error,
                                        struct tb_error *error);
 
+/* Columns for pictures on standard output: those of the terminal that it is, or
+ * what COLUMNS says of it; 0 when it is none. */
+unsigned tb_message_picture_width(void);
+
 /* Prints a command's manual on standard output; returns the exit status. */
 int tb_message_help(const struct tb_option_table *table);
 

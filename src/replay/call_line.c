@@ -1,13 +1,15 @@
 #include "call_line.h"
 
+#include <math.h>
+
 #include "record_fields.h"
 
 struct reading {
     struct tb_json_reader reader;
     struct tb_arena *arena;
-    struct tb_span skipped; /* why there is no row */
-    struct tb_span prompt;  /* how its text was made */
-    bool has_turn, has_input, has_output, has_prompt;
+    struct tb_span prompt;              /* how its text was made */
+    struct tb_span failed, tried_again; /* raw */
+    bool has_turn, has_input, has_output, has_prompt, has_counted;
 };
 
 static tb_status read_fields(struct reading *reading, struct tb_call_line *call)
@@ -30,7 +32,17 @@ static tb_status read_fields(struct reading *reading, struct tb_call_line *call)
         TB_FIELD_TEXT("prompt", &reading->prompt),
         TB_FIELD_COUNT("delay", &call->delay_ms, &call->has_delay),
         TB_FIELD_COUNT("timestamp", &call->timestamp_ms, &call->has_timestamp),
-        TB_FIELD_TEXT("skipped", &reading->skipped),
+        TB_FIELD_COUNT("counted_tokens", &call->counted_tokens,
+                       &reading->has_counted),
+        TB_FIELD_TEXT("skipped", &call->skipped),
+        TB_FIELD_TEXT("recorded_session", &call->recorded_session),
+        TB_FIELD_TEXT("agent", &call->agent),
+        TB_FIELD_TEXT("model", &call->model),
+        TB_FIELD_NUMBER("start", &call->start_s),
+        TB_FIELD_NUMBER("first_token", &call->first_token_s),
+        TB_FIELD_NUMBER("end", &call->end_s),
+        TB_FIELD_RAW("failed", &reading->failed),
+        TB_FIELD_RAW("tried_again", &reading->tried_again),
         TB_FIELD_OBJECT("recorded", recorded),
     };
     TB_TRY(tb_field_expect_object(&reading->reader));
@@ -41,7 +53,7 @@ static tb_status read_fields(struct reading *reading, struct tb_call_line *call)
 static tb_status check(struct reading *reading, const struct tb_call_line *call)
 {
     const char *missing = NULL;
-    if (!call->has_row && reading->skipped.len > 0)
+    if (!call->has_row && call->skipped.len > 0)
         return TB_OK;
     if (!call->has_row)
         missing = "row";
@@ -64,11 +76,14 @@ tb_status tb_call_line_read(struct tb_span line, uint64_t offset,
                             struct tb_call_line *call, struct tb_error *error)
 {
     struct reading reading = {.arena = arena};
-    *call = (struct tb_call_line){0};
+    *call = (struct tb_call_line){
+        .start_s = NAN, .first_token_s = NAN, .end_s = NAN};
     tb_json_reader_init_span(&reading.reader, line, offset, number);
     tb_status status = read_fields(&reading, call);
     if (status == TB_OK)
         status = check(&reading, call);
+    call->is_failed = tb_span_equal(reading.failed, TB_SPAN("true"));
+    call->is_tried_again = tb_span_equal(reading.tried_again, TB_SPAN("true"));
     call->is_joined = reading.prompt.len > 0 &&
                       !tb_span_equal(reading.prompt, TB_SPAN("template"));
     if (status != TB_OK && error) {
@@ -76,4 +91,27 @@ tb_status tb_call_line_read(struct tb_span line, uint64_t offset,
         error->status = status;
     }
     return status;
+}
+
+struct tb_call_record tb_call_line_record(const struct tb_call_line *call)
+{
+    return (struct tb_call_record){
+        .session = call->recorded_session,
+        .agent = call->agent,
+        .model = call->model,
+        .start_s = call->start_s,
+        .first_token_s = call->first_token_s,
+        .end_s = call->end_s,
+        .has_row = call->has_row,
+        .row = call->row,
+        .input_length = call->input_length,
+        .counted_tokens = call->counted_tokens,
+        .skipped = call->skipped,
+        .is_failed = call->is_failed,
+        .is_tried_again = call->is_tried_again,
+        .has_usage = call->has_usage,
+        .has_cached = call->has_cached,
+        .usage_tokens = call->usage_tokens,
+        .cached_tokens = call->cached_tokens,
+    };
 }

@@ -4,10 +4,11 @@
 #ifndef TB_CALL_LINE_H
 #define TB_CALL_LINE_H
 
+#include "call_analysis.h"
 #include "json_reader.h"
 
 struct tb_call_line {
-    bool has_row;              /* false: it became none, and nothing is below */
+    bool has_row;              /* false: it became none; of its row: */
     uint64_t row;              /* line of its row in the rows, from 1 */
     struct tb_span session_id; /* of its row */
     uint64_t turn;             /* from 0 */
@@ -23,6 +24,13 @@ struct tb_call_line {
     uint64_t cached_tokens;
     bool has_usage; /* the server counted the prompt: */
     uint64_t usage_tokens;
+    /* also without a row: */
+    struct tb_span skipped;          /* why there is none */
+    struct tb_span recorded_session; /* texts are empty when not recorded */
+    struct tb_span agent, model;
+    double start_s, first_token_s, end_s; /* NAN: not recorded */
+    uint64_t counted_tokens;              /* our count of its prompt */
+    bool is_failed, is_tried_again;
 };
 
 /* Reads a line; texts borrow from it or from `arena`. TB_ERR_SYNTAX or
@@ -33,5 +41,8 @@ TB_NODISCARD tb_status tb_call_line_read(struct tb_span line, uint64_t offset,
                                          struct tb_arena *arena,
                                          struct tb_call_line *call,
                                          struct tb_error *error);
+
+/* The call as its figures see it; borrows from `call`. */
+struct tb_call_record tb_call_line_record(const struct tb_call_line *call);
 
 #endif

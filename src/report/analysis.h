@@ -8,6 +8,7 @@
 #define TB_ANALYSIS_H
 
 #include "buffer.h"
+#include "call_analysis.h"
 #include "prefix_ranking.h"
 #include "trace_analysis.h"
 
@@ -32,6 +33,9 @@ const char *tb_hit_rate_name(tb_hit_rate rate);
 /* What it is, in words. */
 const char *tb_hit_rate_text(tb_hit_rate rate);
 
+struct tb_json_form;
+struct tb_page;
+
 /* What the figures are of, and what to tell. All borrowed. */
 struct tb_analysis_report {
     struct tb_trace_analysis *analysis;
@@ -51,6 +55,10 @@ struct tb_analysis_report {
     int hit_rate;       /* enum tb_hit_rate; COUNT: all; -1: none */
     unsigned width;     /* columns for pictures, 0: no pictures */
     const char *page;   /* where these figures are a page too, or NULL */
+    struct tb_call_analysis *calls; /* the calls of the rows, or NULL */
+    const char *calls_path;         /* where they were read; NULL: from the
+                                       trace itself */
+    uint64_t lost_call_count;       /* lines that are no calls */
 };
 
 /* Aligned text. Names stand as in the rows: whoever prints it takes care of
@@ -95,9 +103,44 @@ TB_NODISCARD tb_status tb_analysis_text(const struct tb_analysis_report *report,
  * negative_times        delays and intervals below 0, left out
  * shared_prefixes       list of {saved_tokens, rows, tokens, blocks, last_id,
  *                       first_row, agent}
+ * calls                 null without calls, else an object:
+ *   path                null when they were not read from a file
+ *   lost_lines          lines that are no calls
+ *   calls, rows         how many; how many have a row
+ *   never_ended, tried_again
+ *                       calls without an end; those of them that were sent
+ *                       again later
+ *   service_ms, first_token_ms
+ *                       objects as prompt_length: start to end, to first token
+ *   counts              calls with a row of which the server counted the
+ *                       prompt; recorded_tokens, own_tokens; differing: calls,
+ *                       difference_tokens: sum of what they differ by;
+ *                       difference: object as prompt_length, of differing ones
+ *                       |own - recorded| / recorded, in millionths
+ *   recorded_cache      calls of these of which the server told what its cache
+ *                       had; prompt_tokens, cached_tokens, share; of their rows
+ *                       own_prompt_tokens, own_tokens, own_share: what a prefix
+ *                       cache without limits serves
+ *   without_row         list of {reason, text, calls}: the reason as in the
+ *                       calls, and in words
+ *   overlaps            calls that began before one of their session had ended
+ *   unfit               calls whose row is not there, or has another length
+ *   timeless            calls whose start or end is not known, or that ended
+ *                       before they began; but for those that never ended
+ *   gap_ms              object as prompt_length: end to start in a session
+ *   in_flight           most; mean; seconds from the first start to the last
+ *                       end
+ *   agents, models      lists of {name, calls, ..., recorded_cache}: the keys
+ *                       from calls to recorded_cache
  */
 TB_NODISCARD tb_status tb_analysis_json(const struct tb_analysis_report *report,
                                         struct tb_buffer *buffer);
+
+/* The calls as text and as JSON, for the two above. */
+void tb_call_figures_text(struct tb_page *page,
+                          const struct tb_analysis_report *report);
+void tb_call_figures_json(struct tb_json_form *form,
+                          const struct tb_analysis_report *report);
 
 /* For both: the rate, 0..1. */
 double tb_hit_rate_value(const struct tb_trace_analysis *analysis,

@@ -1,17 +1,7 @@
 #include "analysis_page.h"
+#include "curve.h"
 #include "group_ranking.h"
 #include "json_form.h"
-
-enum { STEPS = 32 }; // in each doubling
-
-/* 1, 2, 3, ... 64, 66, ..., 128, 132, ...; 0 at the end of numbers. */
-static uint64_t next_point(uint64_t point)
-{
-    uint64_t step = 1;
-    while (point / step >= 2 * STEPS)
-        step *= 2;
-    return point <= UINT64_MAX - step ? point + step : 0;
-}
 
 /* ---- caches ----------------------------------------------------------------
  */
@@ -25,7 +15,7 @@ static void put_sizes(struct tb_json_form *form, const char *key,
         tb_stack_distance_needed(stack, tb_prefix_cache_served(cache));
     tb_json_form_open(form, key, '[');
     for (uint64_t point = 1, size = 0; size < needed;
-         point = next_point(point)) {
+         point = tb_curve_next(point)) {
         size = point && point < needed ? point : needed;
         tb_json_form_number(form, NULL,
                             is_served ? tb_stack_distance_served(stack, size)
@@ -46,59 +36,6 @@ static void put_cache(struct tb_json_form *form,
 
 /* ---- distributions ---------------------------------------------------------
  */
-
-/* The points that several tallies are told at. */
-struct grid {
-    uint64_t first, last;
-};
-
-static void grid_include(struct grid *grid, struct tb_tally *tally)
-{
-    if (tally->count == 0)
-        return;
-    uint64_t least = tb_tally_percentile(tally, 0);
-    uint64_t most = tb_tally_percentile(tally, 1);
-    uint64_t point = 1, before = 1;
-    for (; point && point <= least; point = next_point(point))
-        before = point;
-    if (grid->first == 0 || before < grid->first)
-        grid->first = before;
-    // The first point behind all, where no row is left.
-    for (; point && point <= most; point = next_point(point))
-        before = point;
-    if (point > grid->last || point == 0)
-        grid->last = point ? point : before;
-}
-
-static void put_grid(struct tb_json_form *form, const struct grid *grid)
-{
-    tb_json_form_open(form, "at", '[');
-    for (uint64_t point = grid->first; point && point <= grid->last;
-         point = next_point(point))
-        tb_json_form_number(form, NULL, point);
-    tb_json_form_close(form, ']');
-}
-
-/* How many values are at least as large as each point. */
-static void put_curve(struct tb_json_form *form, struct tb_span name,
-                      struct tb_tally *tally, const struct grid *grid)
-{
-    uint64_t left = tally->count;
-    size_t at = 0;
-    tb_json_form_open(form, NULL, '{');
-    tb_json_form_text(form, "name", name);
-    tb_json_form_number(form, "count", tally->count);
-    tb_json_form_open(form, "rows", '[');
-    for (uint64_t point = grid->first; point && point <= grid->last;
-         point = next_point(point)) {
-        for (; at < tally->entry_count && tally->entries[at].value < point;
-             at++)
-            left -= tally->entries[at].count;
-        tb_json_form_number(form, NULL, left);
-    }
-    tb_json_form_close(form, ']');
-    tb_json_form_close(form, '}');
-}
 
 typedef struct tb_tally *pick_tally(struct tb_length_group *group);
 
@@ -124,32 +61,37 @@ static void put_lengths(struct tb_json_form *form, const char *key,
     size_t count =
         tb_group_ranking(analysis->agent_groups, analysis->agents.count,
                          numbers, TB_PAGE_CURVES);
-    struct grid grid = {0};
-    grid_include(&grid, pick(&analysis->all));
+    struct tb_curve_grid grid = {0};
+    tb_curve_grid_include(&grid, pick(&analysis->all));
     for (size_t i = 0; i < count; i++)
-        grid_include(&grid, pick(&analysis->agent_groups[numbers[i]]));
+        tb_curve_grid_include(&grid, pick(&analysis->agent_groups[numbers[i]]));
     tb_json_form_open(form, key, '{');
-    put_grid(form, &grid);
+    tb_curve_put_grid(form, &grid);
     tb_json_form_open(form, "curves", '[');
-    put_curve(form, TB_SPAN(""), pick(&analysis->all), &grid);
+    tb_curve_put(form, TB_SPAN(""), pick(&analysis->all), &grid);
     for (size_t i = 0; i < count; i++)
-        put_curve(form, tb_name_table_name(&analysis->agents, numbers[i]),
-                  pick(&analysis->agent_groups[numbers[i]]), &grid);
+        tb_curve_put(form, tb_name_table_name(&analysis->agents, numbers[i]),
+                     pick(&analysis->agent_groups[numbers[i]]), &grid);
     tb_json_form_close(form, ']');
     tb_json_form_close(form, '}');
 }
 
 static void put_gaps(struct tb_json_form *form,
-                     struct tb_trace_analysis *analysis)
+                     struct tb_trace_analysis *analysis,
+                     struct tb_call_analysis *calls)
 {
-    struct grid grid = {0};
-    grid_include(&grid, &analysis->delays);
-    grid_include(&grid, &analysis->intervals);
+    struct tb_curve_grid grid = {0};
+    tb_curve_grid_include(&grid, &analysis->delays);
+    tb_curve_grid_include(&grid, &analysis->intervals);
+    if (calls)
+        tb_curve_grid_include(&grid, &calls->gap_ms);
     tb_json_form_open(form, "gaps", '{');
-    put_grid(form, &grid);
+    tb_curve_put_grid(form, &grid);
     tb_json_form_open(form, "curves", '[');
-    put_curve(form, TB_SPAN("delay"), &analysis->delays, &grid);
-    put_curve(form, TB_SPAN("interval"), &analysis->intervals, &grid);
+    tb_curve_put(form, TB_SPAN("delay"), &analysis->delays, &grid);
+    tb_curve_put(form, TB_SPAN("interval"), &analysis->intervals, &grid);
+    if (calls)
+        tb_curve_put(form, TB_SPAN("recorded"), &calls->gap_ms, &grid);
     tb_json_form_close(form, ']');
     tb_json_form_close(form, '}');
 }
@@ -216,8 +158,9 @@ tb_status tb_analysis_curves(const struct tb_analysis_report *report,
     put_lengths(&form, "prompt_length", analysis, prompt_of);
     put_lengths(&form, "new_length", analysis, fresh_of);
     put_lengths(&form, "output_length", analysis, output_of);
-    put_gaps(&form, analysis);
+    put_gaps(&form, analysis, report->calls);
     put_times(&form, &analysis->times);
+    tb_call_curves(&form, report->calls);
     tb_json_form_close(&form, '}');
     return form.status;
 }

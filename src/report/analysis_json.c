@@ -3,6 +3,7 @@
 #include "analysis.h"
 #include "group_ranking.h"
 #include "json_form.h"
+#include "tally_form.h"
 
 static double ratio(uint64_t part, uint64_t whole)
 {
@@ -58,20 +59,6 @@ double tb_cache_gib(const struct tb_analysis_report *report,
 {
     return (double)blocks * (double)sized->cache.tree.block_len *
            (double)report->kv_bytes_per_token / ((uint64_t)1 << 30);
-}
-
-static void put_tally(struct tb_json_form *form, const char *key,
-                      struct tb_tally *tally)
-{
-    tb_json_form_open(form, key, '{');
-    tb_json_form_number(form, "count", tally->count);
-    tb_json_form_number(form, "min", tb_tally_percentile(tally, 0));
-    tb_json_form_real(form, "mean", tb_tally_mean(tally));
-    tb_json_form_number(form, "p50", tb_tally_percentile(tally, 0.5));
-    tb_json_form_number(form, "p90", tb_tally_percentile(tally, 0.9));
-    tb_json_form_number(form, "p99", tb_tally_percentile(tally, 0.99));
-    tb_json_form_number(form, "max", tb_tally_percentile(tally, 1));
-    tb_json_form_close(form, '}');
 }
 
 static void put_head(struct tb_json_form *form,
@@ -200,9 +187,9 @@ static void put_block_sizes(struct tb_json_form *form,
 static void put_lengths(struct tb_json_form *form,
                         struct tb_length_group *group)
 {
-    put_tally(form, "prompt_length", &group->prompt);
-    put_tally(form, "new_length", &group->fresh);
-    put_tally(form, "output_length", &group->output);
+    tb_tally_put_json(form, "prompt_length", &group->prompt);
+    tb_tally_put_json(form, "new_length", &group->fresh);
+    tb_tally_put_json(form, "output_length", &group->output);
 }
 
 static void put_group(struct tb_json_form *form, struct tb_length_group *group)
@@ -259,9 +246,9 @@ static void put_times(struct tb_json_form *form,
                       struct tb_trace_analysis *analysis)
 {
     bool has_times = analysis->time_count > 0;
-    put_tally(form, "turns_per_session", &analysis->session_turns);
-    put_tally(form, "delay_ms", &analysis->delays);
-    put_tally(form, "interval_ms", &analysis->intervals);
+    tb_tally_put_json(form, "turns_per_session", &analysis->session_turns);
+    tb_tally_put_json(form, "delay_ms", &analysis->delays);
+    tb_tally_put_json(form, "interval_ms", &analysis->intervals);
     tb_json_form_open(form, "timestamps", '{');
     tb_json_form_number(form, "rows", analysis->time_count);
     tb_json_form_real(form, "first_ms",
@@ -318,6 +305,7 @@ tb_status tb_analysis_json(const struct tb_analysis_report *report,
     put_turns(&form, analysis);
     put_times(&form, analysis);
     put_prefixes(&form, analysis, prefixes, prefix_count);
+    tb_call_figures_json(&form, report);
     tb_json_form_close(&form, '}');
     return form.status;
 }

@@ -11,9 +11,11 @@
 #define TB_ANALYSIS_PAGE_H
 
 #include "analysis.h"
+#include "json_form.h"
 
 enum {
-    TB_PAGE_CURVES = 8 /* of agents: those with most rows */
+    TB_PAGE_CURVES = 8,      /* of agents: those with most rows or calls */
+    TB_PAGE_LANE_CALLS = 200 /* of a session that are drawn: its first */
 };
 
 /* Appends the page. Of agents and priorities it lists
@@ -33,13 +35,28 @@ TB_NODISCARD tb_status tb_analysis_page(const struct tb_analysis_report *report,
  *                     objects: at: [tokens], curves: list of {name,
  *                     count, rows: [rows of at least so many]}; the first,
  *                     without a name, of all rows, then of agents
- * gaps                the same in ms: curves delay and interval
+ * gaps                the same in ms: curves delay and interval, with calls
+ *                     also recorded
  * times               width_ms, first_ms (of the first bin), rows,
  *                     prompt_tokens, new_tokens, sessions: lists by bin
  *                     (time_bins.h)
+ * calls               null without calls, else an object:
+ *   agents, models, sessions
+ *                     how many there are
+ *   service           as prompt_length, in ms, of agents with most calls
+ *   in_flight         width_ms, and least, most, mean: lists by bin, the first
+ *                     from the first start on (in_flight.h)
+ *   lanes             list of {session, calls, shown: [[start, end, state]]}:
+ *                     the TB_CALL_LANES sessions with most calls, of each the
+ *                     first TB_PAGE_LANE_CALLS; ms since the first start; end
+ *                     is null when it is not known; state is 1 for one that
+ *                     never ended, 2 for one that was sent again
  */
 TB_NODISCARD tb_status tb_analysis_curves(
     const struct tb_analysis_report *report, struct tb_buffer *buffer);
+
+/* The calls for tb_analysis_curves; `calls` may be NULL. */
+void tb_call_curves(struct tb_json_form *form, struct tb_call_analysis *calls);
 
 /* Appends `json` so that it can stand between <script> and </script>: nothing
  * in it ends that, or begins a comment. */

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "tally_form.h"
+#include "text_histogram.h"
 #include "text_page.h"
 
 enum {
     GROUPS_SHOWN = 10,
-    NAME_SHOWN = 22, // bytes
     AGENT_SHOWN = 17,
 };
 
@@ -31,88 +32,19 @@ static void put_head(struct tb_page *page,
                 tb_counted(analysis->row_count, "row").text);
 }
 
-/* A bar for a part of a whole, 0..1, when there is room for pictures: `taken`
- * columns stand before it. */
-static void put_bar(struct tb_page *page,
-                    const struct tb_analysis_report *report, double part,
-                    unsigned taken)
-{
-    enum { LEAST = 10, MOST = 60, GAP = 2 };
-    if (report->width < taken + GAP + LEAST)
-        return;
-    unsigned room = report->width - taken - GAP;
-    unsigned count = (unsigned)(part * (room < MOST ? room : MOST) + 0.5);
-    if (count > 0)
-        tb_page_put(page, "%*s", GAP, "");
-    for (unsigned i = 0; i < count; i++)
-        tb_page_put(page, "#");
-}
-
-/* How many rows have a length up to each power of two, where a terminal shows
- * it. The tally is sorted. */
-static void put_histogram(struct tb_page *page,
-                          const struct tb_analysis_report *report,
-                          const char *title, const struct tb_tally *tally)
-{
-    enum { TAKEN = 24 + 9 };
-    uint64_t counts[65] = {0}, most = 0;
-    size_t first = 64, last = 0;
-    if (report->width == 0 || tally->entry_count < 2)
-        return;
-    for (size_t i = 0; i < tally->entry_count; i++) {
-        size_t group = 0;
-        while (group < 64 && UINT64_C(1) << group < tally->entries[i].value)
-            group++;
-        counts[group] += tally->entries[i].count;
-        most = counts[group] > most ? counts[group] : most;
-        first = group < first ? group : first;
-        last = group;
-    }
-    tb_page_put(page, "\n%-24s%9s\n", title, "rows");
-    for (size_t group = first; group <= last; group++) {
-        uint64_t limit = group < 64 ? UINT64_C(1) << group : UINT64_MAX;
-        tb_page_put(page, "  up to %-16s %8s", tb_grouped(limit).text,
-                    tb_grouped(counts[group]).text);
-        put_bar(page, report, (double)counts[group] / (double)most, TAKEN);
-        tb_page_put(page, "\n");
-    }
-}
-
 /* ---- lengths ---------------------------------------------------------------
  */
-
-static void put_columns(struct tb_page *page, const char *title)
-{
-    tb_page_put(page, "%-18s%8s%8s%9s%8s%9s%9s%9s\n", title, "count", "min",
-                "mean", "p50", "p90", "p99", "max");
-}
-
-static void put_tally(struct tb_page *page, const char *name,
-                      struct tb_tally *tally)
-{
-    if (tally->count == 0)
-        return;
-    tb_page_put(page, "%-18s %7s", name, tb_grouped(tally->count).text);
-    tb_page_put(page, " %7s", tb_grouped(tb_tally_percentile(tally, 0)).text);
-    tb_page_put(page, " %8s", tb_grouped_real(tb_tally_mean(tally)).text);
-    tb_page_put(page, " %7s", tb_grouped(tb_tally_percentile(tally, 0.5)).text);
-    static const double fractions[] = {0.9, 0.99, 1};
-    for (size_t i = 0; i < 3; i++)
-        tb_page_put(page, " %8s",
-                    tb_grouped(tb_tally_percentile(tally, fractions[i])).text);
-    tb_page_put(page, "\n");
-}
 
 static void put_lengths(struct tb_page *page,
                         struct tb_trace_analysis *analysis)
 {
-    put_columns(page, "");
-    put_tally(page, "prompt tokens", &analysis->all.prompt);
-    put_tally(page, "new tokens", &analysis->all.fresh);
-    put_tally(page, "output tokens", &analysis->all.output);
-    put_tally(page, "turns per session", &analysis->session_turns);
-    put_tally(page, "delay, ms", &analysis->delays);
-    put_tally(page, "interval, ms", &analysis->intervals);
+    tb_tally_put_columns(page, "");
+    tb_tally_put_line(page, "prompt tokens", &analysis->all.prompt);
+    tb_tally_put_line(page, "new tokens", &analysis->all.fresh);
+    tb_tally_put_line(page, "output tokens", &analysis->all.output);
+    tb_tally_put_line(page, "turns per session", &analysis->session_turns);
+    tb_tally_put_line(page, "delay, ms", &analysis->delays);
+    tb_tally_put_line(page, "interval, ms", &analysis->intervals);
     tb_page_put(page, "\n");
     tb_page_entry(page, "new tokens",
                   "of a prompt: those that a prefix cache "
@@ -158,24 +90,6 @@ static void put_group(struct tb_page *page, struct tb_length_group *group)
                 all > 0 ? 100 * (all - group->fresh.sum) / all : 0);
 }
 
-// A character is never cut in two.
-static struct tb_span shortened(struct tb_span name, size_t most)
-{
-    if (name.len <= most)
-        return name;
-    size_t len = most;
-    while (len > 0 && (name.ptr[len] & 0xC0) == 0x80)
-        len--;
-    return (struct tb_span){name.ptr, len};
-}
-
-static void put_name(struct tb_page *page, struct tb_span name)
-{
-    struct tb_span shown = shortened(name, NAME_SHOWN);
-    tb_page_put(page, "  %.*s%*s", (int)shown.len, (const char *)shown.ptr,
-                (int)(NAME_SHOWN - shown.len), "");
-}
-
 /* In the order of first appearance, which is that of the trace. */
 static void put_groups(struct tb_page *page, const char *title,
                        const struct tb_name_table *names,
@@ -185,7 +99,7 @@ static void put_groups(struct tb_page *page, const char *title,
         return;
     put_group_columns(page, title);
     for (uint32_t i = 0; i < names->count && i < GROUPS_SHOWN; i++) {
-        put_name(page, tb_name_table_name(names, i));
+        tb_page_name(page, tb_name_table_name(names, i));
         put_group(page, &groups[i]);
     }
     if (names->count > GROUPS_SHOWN)
@@ -209,7 +123,7 @@ static void put_turns(struct tb_page *page, struct tb_trace_analysis *analysis)
         else
             (void)snprintf(name, sizeof(name), "%" PRIu64 " to %" PRIu64, first,
                            last);
-        put_name(page, tb_span_of(name));
+        tb_page_name(page, tb_span_of(name));
         put_group(page, &analysis->turns[i]);
     }
 }
@@ -274,7 +188,7 @@ static uint64_t put_size(struct tb_page *page,
     else
         tb_page_put(page, "%9s", "");
     tb_page_put(page, "%7.1f %%", share);
-    put_bar(page, report, share / 100, TAKEN);
+    tb_page_bar(page, report->width, share / 100, TAKEN);
     tb_page_put(page, "\n");
     return served;
 }
@@ -330,7 +244,7 @@ static tb_status put_prefixes(struct tb_page *page,
         tb_page_put(page, " %7s", tb_grouped(prefix->blocks).text);
         tb_page_put(page, " %12s", tb_grouped(prefix->saved_tokens).text);
         if (prefix->first_agent) {
-            struct tb_span agent = shortened(
+            struct tb_span agent = tb_page_shortened(
                 tb_name_table_name(&analysis->agents, prefix->first_agent - 1),
                 AGENT_SHOWN);
             tb_page_put(page, "  %.*s", (int)agent.len,
@@ -443,9 +357,12 @@ tb_status tb_analysis_text(const struct tb_analysis_report *report,
     struct tb_page page = {.buffer = buffer};
     put_head(&page, report);
     put_lengths(&page, analysis);
-    put_histogram(&page, report, "prompt tokens", &analysis->all.prompt);
-    put_histogram(&page, report, "new tokens", &analysis->all.fresh);
-    put_histogram(&page, report, "output tokens", &analysis->all.output);
+    tb_tally_histogram(&page, report->width, "prompt tokens", "rows",
+                       &analysis->all.prompt);
+    tb_tally_histogram(&page, report->width, "new tokens", "rows",
+                       &analysis->all.fresh);
+    tb_tally_histogram(&page, report->width, "output tokens", "rows",
+                       &analysis->all.output);
     put_cache(&page, analysis);
     put_needs(&page, &analysis->caches[0].cache);
     put_sizes(&page, report);
@@ -457,6 +374,7 @@ tb_status tb_analysis_text(const struct tb_analysis_report *report,
     put_turns(&page, analysis);
     TB_TRY(put_prefixes(&page, analysis));
     put_hit_rates(&page, report);
+    tb_call_figures_text(&page, report);
     put_settings(&page, report);
     if (report->page)
         tb_page_entry(&page, "page", "%s", report->page);

@@ -3,6 +3,7 @@
 #ifndef TB_GROUP_RANKING_H
 #define TB_GROUP_RANKING_H
 
+#include "call_analysis.h"
 #include "trace_analysis.h"
 
 /* Fills `numbers`, which has room for `most`, with those of up to so many
@@ -10,5 +11,9 @@
  * there are. */
 size_t tb_group_ranking(const struct tb_length_group *groups, uint32_t count,
                         uint32_t *numbers, size_t most);
+
+/* The same of groups of calls, most calls first. */
+size_t tb_call_group_ranking(const struct tb_call_group *groups, uint32_t count,
+                             uint32_t *numbers, size_t most);
 
 #endif

@@ -71,21 +71,10 @@ static uint32_t next_group(const struct tb_stats_group *groups, uint32_t count,
     return best;
 }
 
-// Names come from traces and may be long; a character is never cut in two.
-static struct tb_span shortened(struct tb_span name)
-{
-    if (name.len <= NAME_SHOWN)
-        return name;
-    size_t len = NAME_SHOWN;
-    while (len > 0 && (name.ptr[len] & 0xC0) == 0x80)
-        len--;
-    return (struct tb_span){name.ptr, len};
-}
-
 static void put_group(struct tb_page *page, struct tb_span name,
                       struct tb_stats_group *group)
 {
-    struct tb_span shown = shortened(name);
+    struct tb_span shown = tb_page_shortened(name, NAME_SHOWN);
     tb_page_put(page, "  %.*s%*s", (int)shown.len, (const char *)shown.ptr,
                 (int)(NAME_SHOWN - shown.len), "");
     tb_page_put(page, "%10s", tb_grouped(group->row_count).text);

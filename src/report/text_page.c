@@ -73,3 +73,20 @@ struct tb_counted tb_counted(uint64_t count, const char *noun)
                    tb_grouped(count).text, noun, count == 1 ? "" : "s");
     return result;
 }
+
+struct tb_span tb_page_shortened(struct tb_span name, size_t most)
+{
+    if (name.len <= most)
+        return name;
+    size_t len = most;
+    while (len > 0 && (name.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return (struct tb_span){name.ptr, len};
+}
+
+void tb_page_name(struct tb_page *page, struct tb_span name)
+{
+    struct tb_span shown = tb_page_shortened(name, TB_PAGE_NAME_WIDTH);
+    tb_page_put(page, "  %.*s%*s", (int)shown.len, (const char *)shown.ptr,
+                (int)(TB_PAGE_NAME_WIDTH - shown.len), "");
+}

@@ -11,7 +11,11 @@
 
 #include "buffer.h"
 
-enum { TB_PAGE_LABEL_WIDTH = 15, TB_PAGE_LINE_WIDTH = 79 };
+enum {
+    TB_PAGE_LABEL_WIDTH = 15,
+    TB_PAGE_LINE_WIDTH = 79,
+    TB_PAGE_NAME_WIDTH = 22 /* bytes of a name at the head of a line */
+};
 
 struct tb_page {
     struct tb_buffer *buffer; /* borrowed */
@@ -41,5 +45,12 @@ struct tb_counted {
 
 /* "1 call", "2,000 calls" */
 struct tb_counted tb_counted(uint64_t count, const char *noun);
+
+/* The beginning of a name, up to so many bytes; no character is cut in two. */
+struct tb_span tb_page_shortened(struct tb_span name, size_t most);
+
+/* A name at the head of a line of a table: TB_PAGE_NAME_WIDTH columns behind
+ * two, where its characters are ASCII. */
+void tb_page_name(struct tb_page *page, struct tb_span name);
 
 #endif

@@ -32,6 +32,14 @@ const char *tb_skip_key(tb_skip skip)
     return skips[skip].key;
 }
 
+struct tb_span tb_skip_text_of(struct tb_span key)
+{
+    for (int skip = 0; skip < TB_SKIP_COUNT; skip++)
+        if (tb_span_equal(key, tb_span_of(skips[skip].key)))
+            return tb_span_of(skips[skip].text);
+    return key;
+}
+
 tb_status tb_series_add(struct tb_series *series, uint64_t value)
 {
     uint64_t *values = tb_array_grow(series->values, &series->capacity,

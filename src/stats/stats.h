@@ -23,6 +23,8 @@ typedef enum tb_skip {
 const char *tb_skip_text(tb_skip skip);
 /* A constant key for programs such as "no_end". */
 const char *tb_skip_key(tb_skip skip);
+/* The text of a key; a key that is none stands for itself. */
+struct tb_span tb_skip_text_of(struct tb_span key);
 
 /* Grows with the rows, so that percentiles are exact. */
 struct tb_series {

@@ -405,6 +405,8 @@ tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,
         TB_TRY(add_prompt(analysis, &analysis->caches[i], &placed, session,
                           &served));
     placed.fresh_tokens = placed.prompt_tokens - served;
+    analysis->last_prompt_tokens = placed.prompt_tokens;
+    analysis->last_fresh_tokens = placed.fresh_tokens;
     TB_TRY(add_to_groups(analysis, &placed));
     TB_TRY(add_times(analysis, &placed, session));
     count_fit(analysis, row);

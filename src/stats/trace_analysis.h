@@ -64,6 +64,7 @@ struct tb_trace_analysis {
     uint64_t row_count, session_count;
     uint64_t unfit_count;  /* rows with more or fewer ids than blocks */
     uint64_t idless_count; /* rows without ids */
+    uint64_t last_prompt_tokens, last_fresh_tokens; /* of the row added last */
     struct tb_sized_cache caches[TB_ANALYSIS_MAX_SIZES]; /* the first: 1 */
     size_t cache_count;
     struct tb_length_group all; /* filled by tb_trace_analysis_finish */

@@ -86,7 +86,7 @@ static void test_curves(void **state)
         "\"count\": 1, \"rows\": [1, 0, 0]}]}, "
         "\"times\": {\"width_ms\": 1.0, \"first_ms\": 100.0, \"rows\": [1, 1, "
         "1], \"prompt_tokens\": [6, 8, 12], \"new_tokens\": [6, 0, 4], "
-        "\"sessions\": [1, 2, 1]}}\n";
+        "\"sessions\": [1, 2, 1]}, \"calls\": null}\n";
     struct tb_trace_analysis analysis;
     struct tb_buffer json = TB_BUFFER(1 << 20);
     assert_int_equal(fill(&analysis, "x"), TB_OK);
@@ -151,6 +151,12 @@ static void test_ranking(void **state)
         assert_int_equal(count, most < 4 ? most : 4);
         assert_memory_equal(numbers, expected, count * sizeof(*numbers));
     }
+    const struct tb_call_group calls[] = {{.call_count = 2},
+                                          {.call_count = 5},
+                                          {.call_count = 2},
+                                          {.call_count = 9}};
+    assert_int_equal(tb_call_group_ranking(calls, 4, numbers, 5), 4);
+    assert_memory_equal(numbers, expected, sizeof(expected));
 }
 
 /* As many agents as rows: the page lists those with most rows. */

@@ -57,9 +57,23 @@ static void test_call_line(void **state)
     assert_int_equal(call.timestamp_ms, 9);
     assert_int_equal(call.usage_tokens, 71);
     assert_int_equal(call.cached_tokens, 64);
-    assert_int_equal(read_call("{\"skipped\": \"no_end\"}", &call, NULL),
-                     TB_OK);
+    assert_true(isnan(call.start_s) && isnan(call.end_s));
+    assert_int_equal(
+        read_call("{\"skipped\": \"no_end\", \"recorded_session\": \"s\", "
+                  "\"agent\": \"a\", \"model\": \"m\", \"start\": 1.5, "
+                  "\"first_token\": 2, \"end\": null, \"failed\": true, "
+                  "\"tried_again\": 1}",
+                  &call, NULL),
+        TB_OK);
     assert_false(call.has_row);
+    assert_true(call.is_failed && !call.is_tried_again);
+    struct tb_call_record record = tb_call_line_record(&call);
+    assert_true(record.start_s == 1.5 && record.first_token_s == 2);
+    assert_true(isnan(record.end_s) && !record.has_row && record.is_failed);
+    assert_true(tb_span_equal(record.session, TB_SPAN("s")) &&
+                tb_span_equal(record.agent, TB_SPAN("a")) &&
+                tb_span_equal(record.model, TB_SPAN("m")) &&
+                tb_span_equal(record.skipped, TB_SPAN("no_end")));
 }
 
 static void test_broken_call_lines(void **state)

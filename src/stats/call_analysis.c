@@ -1,0 +1,356 @@
+#include "call_analysis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "memory.h"
+
+/* ---- memory ----------------------------------------------------------------
+ */
+
+static void group_release(struct tb_call_group *group)
+{
+    tb_tally_release(&group->service_ms);
+    tb_tally_release(&group->first_token_ms);
+    tb_tally_release(&group->difference_ppm);
+}
+
+static void groups_release(struct tb_call_group *groups, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        group_release(&groups[i]);
+    tb_memory_free(groups);
+}
+
+void tb_call_analysis_release(struct tb_call_analysis *analysis)
+{
+    group_release(&analysis->all);
+    groups_release(analysis->agent_groups, analysis->agents.count);
+    groups_release(analysis->model_groups, analysis->models.count);
+    tb_name_table_release(&analysis->agents);
+    tb_name_table_release(&analysis->models);
+    tb_name_table_release(&analysis->sessions);
+    tb_name_table_release(&analysis->reasons);
+    tb_memory_free(analysis->reason_counts);
+    tb_memory_free(analysis->calls);
+    tb_memory_free(analysis->rows);
+    tb_tally_release(&analysis->gap_ms);
+    *analysis = (struct tb_call_analysis){0};
+}
+
+/* ---- a call ----------------------------------------------------------------
+ */
+
+// Later and earlier than this is no time of a recording.
+static bool is_time(double time_s)
+{
+    return isfinite(time_s) && fabs(time_s) < 1e11;
+}
+
+static uint64_t to_us(double seconds)
+{
+    return (uint64_t)llround(seconds * 1e6);
+}
+
+static uint64_t to_ms(uint64_t us)
+{
+    return us / 1000 + (us % 1000 >= 500);
+}
+
+static bool has_service(const struct tb_call_record *record)
+{
+    return is_time(record->start_s) && is_time(record->end_s) &&
+           record->end_s >= record->start_s;
+}
+
+static tb_status add_times(struct tb_call_group *group,
+                           const struct tb_call_record *record)
+{
+    double first_s = record->first_token_s;
+    if (has_service(record))
+        TB_TRY(tb_tally_add(&group->service_ms,
+                            to_ms(to_us(record->end_s - record->start_s))));
+    if (is_time(record->start_s) && is_time(first_s) &&
+        first_s >= record->start_s)
+        TB_TRY(tb_tally_add(&group->first_token_ms,
+                            to_ms(to_us(first_s - record->start_s))));
+    return TB_OK;
+}
+
+// Counts are below 10^18 each; a sum that is beyond all sense wraps.
+static tb_status add_counts(struct tb_call_group *group,
+                            const struct tb_call_record *record)
+{
+    uint64_t usage = record->usage_tokens, counted = record->counted_tokens;
+    uint64_t difference = usage > counted ? usage - counted : counted - usage;
+    if (!record->has_row || !record->has_usage || usage == 0)
+        return TB_OK;
+    group->usage_count++;
+    group->usage_tokens += usage;
+    group->counted_tokens += counted;
+    if (record->has_cached) {
+        group->cached_count++;
+        group->cached_usage_tokens += usage;
+        group->cached_tokens += record->cached_tokens;
+    }
+    if (difference == 0)
+        return TB_OK;
+    double ppm = (double)difference / (double)usage * 1e6;
+    group->differing_count++;
+    group->difference_tokens += difference;
+    return tb_tally_add(&group->difference_ppm,
+                        ppm < 1e18 ? (uint64_t)(ppm + 0.5)
+                                   : UINT64_C(1000000000000000000));
+}
+
+static tb_status add_to_group(struct tb_call_group *group,
+                              const struct tb_call_record *record)
+{
+    group->call_count++;
+    group->row_count += record->has_row;
+    group->failed_count += record->is_failed;
+    group->retried_count += record->is_tried_again;
+    TB_TRY(add_times(group, record));
+    return add_counts(group, record);
+}
+
+static tb_status add_to_named(struct tb_name_table *names, struct tb_span name,
+                              struct tb_call_group **groups, size_t *capacity,
+                              const struct tb_call_record *record,
+                              uint32_t *number)
+{
+    *number = TB_NAME_NONE;
+    if (name.len == 0)
+        return TB_OK;
+    // First the room, so that no number is ever without its group.
+    struct tb_call_group *grown = tb_array_grow(
+        *groups, capacity, (size_t)names->count + 1, sizeof(*grown));
+    if (!grown)
+        return TB_ERR_MEMORY;
+    *groups = grown;
+    if (tb_name_table_find(names, name) == TB_NAME_NONE)
+        grown[names->count] = (struct tb_call_group){0};
+    TB_TRY(tb_name_table_add(names, name, number));
+    return add_to_group(&grown[*number], record);
+}
+
+static tb_status add_reason(struct tb_call_analysis *analysis,
+                            struct tb_span reason)
+{
+    uint32_t number;
+    uint64_t *counts =
+        tb_array_grow(analysis->reason_counts, &analysis->reason_capacity,
+                      (size_t)analysis->reasons.count + 1, sizeof(*counts));
+    if (!counts)
+        return TB_ERR_MEMORY;
+    analysis->reason_counts = counts;
+    if (tb_name_table_find(&analysis->reasons, reason) == TB_NAME_NONE)
+        counts[analysis->reasons.count] = 0;
+    TB_TRY(tb_name_table_add(&analysis->reasons, reason, &number));
+    counts[number]++;
+    return TB_OK;
+}
+
+// Does the server's cache count: is there a share of it?
+static bool has_cached(const struct tb_call_record *record)
+{
+    return record->has_row && record->has_cached && record->has_usage &&
+           record->usage_tokens > 0;
+}
+
+static tb_status keep(struct tb_call_analysis *analysis,
+                      const struct tb_call_record *record, uint32_t agent,
+                      uint32_t model)
+{
+    uint32_t session;
+    struct tb_timed_call *calls =
+        tb_array_grow(analysis->calls, &analysis->call_capacity,
+                      analysis->call_count + 1, sizeof(*calls));
+    if (!calls)
+        return TB_ERR_MEMORY;
+    analysis->calls = calls;
+    TB_TRY(tb_name_table_add(&analysis->sessions, record->session, &session));
+    bool has_start = is_time(record->start_s);
+    calls[analysis->call_count] = (struct tb_timed_call){
+        .start_s = has_start ? record->start_s : NAN,
+        .end_s = has_service(record) ? record->end_s : NAN,
+        .row = record->has_row ? record->row : 0,
+        .input_length = record->input_length,
+        .session = session,
+        .number = (uint32_t)analysis->call_count,
+        .agent = agent,
+        .model = model,
+        .is_failed = record->is_failed,
+        .is_tried_again = record->is_tried_again,
+        .has_cached = has_cached(record),
+    };
+    analysis->call_count++;
+    analysis->timeless_count +=
+        !has_start || (!record->is_failed && !has_service(record));
+    return TB_OK;
+}
+
+tb_status tb_call_analysis_add(struct tb_call_analysis *analysis,
+                               const struct tb_call_record *record)
+{
+    uint32_t agent, model;
+    if (analysis->call_count >= UINT32_MAX - 1)
+        return TB_ERR_LIMIT;
+    TB_TRY(add_to_group(&analysis->all, record));
+    TB_TRY(add_to_named(&analysis->agents, record->agent,
+                        &analysis->agent_groups, &analysis->agent_capacity,
+                        record, &agent));
+    TB_TRY(add_to_named(&analysis->models, record->model,
+                        &analysis->model_groups, &analysis->model_capacity,
+                        record, &model));
+    if (!record->has_row)
+        TB_TRY(add_reason(analysis, record->skipped));
+    return keep(analysis, record, agent, model);
+}
+
+tb_status tb_call_analysis_add_row(struct tb_call_analysis *analysis,
+                                   uint64_t line, const struct tb_call_row *row)
+{
+    struct tb_call_row *rows = tb_array_grow(
+        analysis->rows, &analysis->row_capacity, (size_t)line, sizeof(*rows));
+    if (!rows)
+        return TB_ERR_MEMORY;
+    analysis->rows = rows;
+    while (analysis->row_count < line)
+        rows[analysis->row_count++] = (struct tb_call_row){0};
+    rows[line - 1] = *row;
+    return TB_OK;
+}
+
+/* ---- all calls -------------------------------------------------------------
+ */
+
+// By session, then by start; those without one at the end.
+static int compare(const void *a, const void *b)
+{
+    const struct tb_timed_call *first = a, *second = b;
+    if (first->session != second->session)
+        return first->session < second->session ? -1 : 1;
+    if (isnan(first->start_s) != isnan(second->start_s))
+        return isnan(first->start_s) ? 1 : -1;
+    if (first->start_s < second->start_s || first->start_s > second->start_s)
+        return first->start_s < second->start_s ? -1 : 1;
+    return (first->number > second->number) - (first->number < second->number);
+}
+
+// The lane with most calls first; of equal ones the earlier session.
+static void offer_lane(struct tb_call_analysis *analysis,
+                       const struct tb_call_lane *lane)
+{
+    struct tb_call_lane *lanes = analysis->lanes;
+    size_t at = analysis->lane_count;
+    while (at > 0 && lanes[at - 1].count < lane->count)
+        at--;
+    if (at == TB_CALL_LANES || lane->count == 0)
+        return;
+    size_t kept = analysis->lane_count < TB_CALL_LANES ? analysis->lane_count++
+                                                       : TB_CALL_LANES - 1;
+    memmove(&lanes[at + 1], &lanes[at], (kept - at) * sizeof(*lanes));
+    lanes[at] = *lane;
+}
+
+/* A gap is from the latest end of the session's calls that began before, as
+ * the delays of whole rows have it. */
+static tb_status add_gap(struct tb_call_analysis *analysis,
+                         const struct tb_timed_call *call, double *latest_end_s)
+{
+    double gap_s = call->start_s - *latest_end_s;
+    analysis->overlap_count += gap_s < 0;
+    if (gap_s >= 0)
+        TB_TRY(tb_tally_add(&analysis->gap_ms, to_ms(to_us(gap_s))));
+    if (isnan(*latest_end_s) || call->end_s > *latest_end_s)
+        *latest_end_s = call->end_s;
+    return TB_OK;
+}
+
+static tb_status walk_sessions(struct tb_call_analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->call_count;) {
+        struct tb_call_lane lane = {.session = analysis->calls[i].session,
+                                    .first = i};
+        double latest_end_s = NAN;
+        for (; i < analysis->call_count &&
+               analysis->calls[i].session == lane.session;
+             i++) {
+            const struct tb_timed_call *call = &analysis->calls[i];
+            if (isnan(call->start_s))
+                continue;
+            lane.count++;
+            TB_TRY(add_gap(analysis, call, &latest_end_s));
+        }
+        offer_lane(analysis, &lane);
+    }
+    return TB_OK;
+}
+
+static tb_status count_flight(struct tb_call_analysis *analysis)
+{
+    size_t count = 0;
+    uint64_t *starts =
+        tb_memory_zeroed(2 * analysis->call_count + 1, sizeof(*starts));
+    uint64_t *ends = starts ? starts + analysis->call_count : NULL;
+    if (!starts)
+        return TB_ERR_MEMORY;
+    for (size_t i = 0; i < analysis->call_count; i++) {
+        const struct tb_timed_call *call = &analysis->calls[i];
+        if (!(call->end_s > call->start_s))
+            continue;
+        starts[count] = to_us(call->start_s - analysis->first_s);
+        ends[count] = to_us(call->end_s - analysis->first_s);
+        count += ends[count] > starts[count];
+    }
+    tb_in_flight_count(&analysis->flight, starts, ends, count);
+    tb_memory_free(starts);
+    return TB_OK;
+}
+
+static void add_ours(struct tb_call_group *group, const struct tb_call_row *row)
+{
+    group->our_prompt_tokens += row->prompt_tokens;
+    group->our_served_tokens += row->served_tokens;
+}
+
+// What our cache serves of the rows of which the server told what its had.
+static void join_rows(struct tb_call_analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->call_count; i++) {
+        const struct tb_timed_call *call = &analysis->calls[i];
+        if (call->row == 0)
+            continue;
+        const struct tb_call_row *row = call->row <= analysis->row_count
+                                            ? &analysis->rows[call->row - 1]
+                                            : NULL;
+        if (!row || row->input_length != call->input_length) {
+            analysis->unfit_count++;
+            continue;
+        }
+        if (!call->has_cached)
+            continue;
+        add_ours(&analysis->all, row);
+        if (call->agent != TB_NAME_NONE)
+            add_ours(&analysis->agent_groups[call->agent], row);
+        if (call->model != TB_NAME_NONE)
+            add_ours(&analysis->model_groups[call->model], row);
+    }
+}
+
+tb_status tb_call_analysis_finish(struct tb_call_analysis *analysis)
+{
+    if (analysis->call_count > 0)
+        qsort(analysis->calls, analysis->call_count, sizeof(*analysis->calls),
+              compare);
+    analysis->first_s = NAN;
+    for (size_t i = 0; i < analysis->call_count; i++)
+        analysis->first_s = fmin(analysis->first_s, analysis->calls[i].start_s);
+    TB_TRY(walk_sessions(analysis));
+    TB_TRY(count_flight(analysis));
+    join_rows(analysis);
+    return TB_OK;
+}
