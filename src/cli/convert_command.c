@@ -33,7 +33,7 @@ static bool is_standard_output(const char *path)
            strcmp(path, "/dev/fd/1") == 0;
 }
 
-// Do rows or calls go to standard output, so that nothing else may?
+// Do rows, calls or the page go to standard output, so that nothing else may?
 static bool is_output_taken(const struct tb_convert_options *options)
 {
     char path[4096];
@@ -45,7 +45,8 @@ static bool is_output_taken(const struct tb_convert_options *options)
         output = path;
     }
     return is_standard_output(output) ||
-           (options->calls && is_standard_output(options->calls));
+           (options->calls && is_standard_output(options->calls)) ||
+           (options->report && is_standard_output(options->report));
 }
 
 static void print_messages(const struct tb_stats *stats)
@@ -66,10 +67,11 @@ static tb_status print_summary(const struct tb_convert_arguments *arguments,
         kind = arguments->is_quiet ? TB_ARG_STATS_NONE : TB_ARG_STATS_TEXT;
     if (kind == TB_ARG_STATS_NONE)
         return TB_OK;
+    unsigned width = is_error ? 0 : tb_message_picture_width();
     struct tb_buffer text = TB_BUFFER(SUMMARY_MAX);
     tb_status status = kind == TB_ARG_STATS_JSON
                            ? tb_summary_json(stats, &text)
-                           : tb_summary_text(stats, &text);
+                           : tb_summary_text(stats, width, &text);
     if (status == TB_OK)
         status = tb_message_text(tb_buffer_span(&text), is_error, NULL);
     tb_buffer_release(&text);

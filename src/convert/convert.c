@@ -55,6 +55,7 @@ struct run {
     struct tb_content_ids content;
     /* making rows */
     struct tb_row_maker *maker;
+    struct tb_run_report *report; /* NULL: no page is wanted */
     struct tb_session session;
     struct tb_prompt_store prompts;
     struct tb_buffer session_name;
@@ -427,6 +428,10 @@ static bool does_usage_lead(const struct tb_convert_options *options)
 static tb_status set_up_rows(struct run *run)
 {
     const struct tb_convert_options *options = run->options;
+    if (run->output.page)
+        TB_TRY(tb_run_report_new(run->block_size,
+                                 options->form.rows == TB_ROWS_DELTA,
+                                 &run->report));
     struct tb_row_options row_options = {
         .dialect = options->dialect,
         .block_size = run->block_size,
@@ -437,6 +442,7 @@ static tb_status set_up_rows(struct run *run)
         .content = options->ids == TB_IDS_CONTENT ? &run->content : NULL,
         .endpoint = &run->model.endpoint,
         .calls = run->output.calls,
+        .report = run->report,
     };
     return tb_row_maker_new(&row_options, run->output.rows, run->stats,
                             &run->maker);
@@ -556,6 +562,13 @@ static tb_status convert(struct run *run, struct tb_error *error)
     TB_TRY(check_result(run, error));
     if (!run->output.rows)
         return TB_OK;
+    // Rows that went through a pipe are known by their trace.
+    const char *name = strcmp(run->output.path, "-") == 0
+                           ? run->options->inputs[0]
+                           : run->output.path;
+    if (run->report)
+        TB_TRY(tb_run_report_write(run->report, name, run->stats,
+                                   run->output.page, error));
     struct tb_meta meta = describe(run);
     TB_TRY(tb_run_output_commit(&run->output, &meta, run->stats, error));
     (void)snprintf(run->stats->output_path, sizeof(run->stats->output_path),
@@ -567,6 +580,7 @@ static void tear_down(struct run *run)
 {
     tb_pipeline_free(run->pipeline);
     tb_row_maker_free(run->maker);
+    tb_run_report_free(run->report);
     tb_run_output_close(&run->output);
     tb_run_model_release(&run->model);
     tb_tokenizer_choice_release(&run->choice);

@@ -110,6 +110,8 @@ struct tb_convert_options {
     tb_consumer consumer; /* the summary ends with the command for it */
     const char *list;     /* file that names of inputs came from, or NULL */
     const char *calls;    /* where a line per call goes (call_log.h), or NULL */
+    const char *report;   /* where a page of figures goes (run_report.h), or
+                             NULL; not with TB_ROWS_MESSAGES */
     const char *version;  /* of the program, for the meta file */
     const char *command;  /* how the run was asked for, for the meta file */
 };

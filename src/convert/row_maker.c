@@ -464,7 +464,10 @@ static tb_status make_row(struct tb_row_maker *maker, struct current *current,
     current->row_count++;
     TB_TRY(add_figures(maker, entry, &figures));
     entry->row_number = maker->stats->row_count;
-    return TB_OK;
+    return maker->options.report
+               ? tb_run_report_add_row(maker->options.report, &entry->row,
+                                       entry->row_number)
+               : TB_OK;
 }
 
 // A call with what is known of it before there is a row.
@@ -504,6 +507,8 @@ static tb_status add_call(struct tb_row_maker *maker, struct current *current,
     }
     if (status == TB_OK)
         status = tb_call_log_add(&maker->calls, &entry, error);
+    if (status == TB_OK && maker->options.report)
+        status = tb_run_report_add_call(maker->options.report, &entry);
     if (status != TB_OK && (!error || error->status == TB_OK))
         return tb_fail(error, status, "cannot make a row: %s",
                        tb_status_name(status));

@@ -15,6 +15,7 @@
 #include "endpoint.h"
 #include "output.h"
 #include "prompt_store.h"
+#include "run_report.h"
 
 struct tb_row_maker;
 
@@ -31,6 +32,7 @@ struct tb_row_options {
     const struct tb_endpoint *endpoint; /* borrowed; final before the first
                                            session */
     struct tb_output *calls; /* for a line per call; borrowed; NULL: none */
+    struct tb_run_report *report; /* for the page; borrowed; NULL: none */
 };
 
 /* `output` may be NULL (nothing is written); it and `stats` are borrowed. */

@@ -20,14 +20,41 @@ static struct meta_path meta_path_of(const struct tb_run_output *output)
 
 /* ---- where things go -------------------------------------------------- */
 
+/* All that a run writes, by name. */
+struct places {
+    struct {
+        const char *what, *path;
+    } items[4];
+    size_t count;
+    struct meta_path meta;
+};
+
+static void add_place(struct places *places, const char *what, const char *path)
+{
+    if (!path)
+        return;
+    places->items[places->count].what = what;
+    places->items[places->count++].path = path;
+}
+
+static void find_places(const struct tb_run_output *output,
+                        struct places *places)
+{
+    *places = (struct places){.meta = meta_path_of(output)};
+    add_place(places, "rows", output->path);
+    add_place(places, "the rows' meta file", places->meta.text);
+    add_place(places, "calls", output->calls_path);
+    add_place(places, "a page", output->page_path);
+}
+
 tb_status tb_run_output_spare(const struct tb_run_output *output,
                               const char *input, struct tb_error *error)
 {
-    struct meta_path meta = meta_path_of(output);
-    bool is_kept = !tb_output_is_same_file(input, output->path) &&
-                   !tb_output_is_same_file(input, meta.text);
-    if (output->calls_path)
-        is_kept &= !tb_output_is_same_file(input, output->calls_path);
+    struct places places;
+    bool is_kept = true;
+    find_places(output, &places);
+    for (size_t i = 0; i < places.count; i++)
+        is_kept &= !tb_output_is_same_file(input, places.items[i].path);
     if (is_kept)
         return TB_OK;
     tb_fail(error, TB_ERR_USAGE, "output would replace this input");
@@ -35,19 +62,21 @@ tb_status tb_run_output_spare(const struct tb_run_output *output,
     return TB_ERR_USAGE;
 }
 
-// Do the calls go where something else of the run goes?
-static tb_status check_calls(const struct tb_run_output *output,
-                             struct tb_error *error)
+// Do two go to one place?
+static tb_status check_places(const struct tb_run_output *output,
+                              struct tb_error *error)
 {
-    const char *calls = output->calls_path;
-    struct meta_path meta = meta_path_of(output);
-    if (!calls)
-        return TB_OK;
-    if (strcmp(calls, output->path) == 0 || strcmp(calls, meta.text) == 0 ||
-        tb_output_is_same_file(calls, output->path) ||
-        tb_output_is_same_file(calls, meta.text))
-        return tb_fail(error, TB_ERR_USAGE,
-                       "calls and rows cannot both go to '%.200s'", calls);
+    struct places places;
+    find_places(output, &places);
+    for (size_t i = 0; i < places.count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const char *path = places.items[i].path;
+            const char *other = places.items[k].path;
+            if (strcmp(path, other) == 0 || tb_output_is_same_file(path, other))
+                return tb_fail(
+                    error, TB_ERR_USAGE, "%s and %s cannot both go to '%.200s'",
+                    places.items[i].what, places.items[k].what, path);
+        }
     return TB_OK;
 }
 
@@ -56,6 +85,7 @@ static tb_status choose_paths(struct tb_run_output *output,
                               struct tb_error *error)
 {
     output->calls_path = options->calls;
+    output->page_path = options->report;
     if (options->output)
         (void)snprintf(output->path, sizeof(output->path), "%s",
                        options->output);
@@ -72,7 +102,7 @@ static tb_status choose_paths(struct tb_run_output *output,
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (others[i])
             TB_TRY(tb_run_output_spare(output, others[i], error));
-    return check_calls(output, error);
+    return check_places(output, error);
 }
 
 tb_status tb_run_output_open(struct tb_run_output *output,
@@ -85,10 +115,14 @@ tb_status tb_run_output_open(struct tb_run_output *output,
         return TB_OK;
     TB_TRY(tb_output_open(output->path, &output->rows, error));
     tb_output_on_signal(output->rows, is_stopping, context);
-    if (!options->calls)
-        return TB_OK;
-    TB_TRY(tb_output_open(options->calls, &output->calls, error));
-    tb_output_on_signal(output->calls, is_stopping, context);
+    if (options->calls) {
+        TB_TRY(tb_output_open(options->calls, &output->calls, error));
+        tb_output_on_signal(output->calls, is_stopping, context);
+    }
+    if (options->report) {
+        TB_TRY(tb_output_open(options->report, &output->page, error));
+        tb_output_on_signal(output->page, is_stopping, context);
+    }
     return TB_OK;
 }
 
@@ -118,12 +152,15 @@ tb_status tb_run_output_commit(struct tb_run_output *output,
     tb_status status = tb_output_prepare(output->rows, error);
     if (status == TB_OK && output->calls)
         status = tb_output_prepare(output->calls, error);
+    if (status == TB_OK && output->page)
+        status = tb_output_prepare(output->page, error);
     if (status == TB_OK && !tb_output_is_stream(output->rows)) {
         status = tb_output_open(path.text, &file, error);
         if (status == TB_OK)
             status = write_meta(file, meta, stats, error);
     }
-    struct tb_output *files[] = {file, output->calls, output->rows};
+    struct tb_output *files[] = {file, output->calls, output->page,
+                                 output->rows};
     if (status == TB_OK)
         status = tb_output_commit_all(files, sizeof(files) / sizeof(files[0]),
                                       error);
@@ -135,5 +172,6 @@ void tb_run_output_close(struct tb_run_output *output)
 {
     tb_output_close(output->rows);
     tb_output_close(output->calls);
-    output->rows = output->calls = NULL;
+    tb_output_close(output->page);
+    output->rows = output->calls = output->page = NULL;
 }

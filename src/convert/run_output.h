@@ -1,10 +1,10 @@
-/* The files of a run: rows, their meta file, and the calls where they are
- * wanted. They belong together, so they are put in place together.
+/* The files of a run: rows, their meta file, and the calls and the page where
+ * they are wanted. They belong together, so they are put in place together.
  *
  *     struct tb_run_output output = {0};
  *     TB_TRY(tb_run_output_open(&output, options, is_stopping, context,
  * error));
- *     ... write to output.rows, output.calls ...
+ *     ... write to output.rows, output.calls, output.page ...
  *     TB_TRY(tb_run_output_commit(&output, &meta, stats, error));
  *     tb_run_output_close(&output);
  */
@@ -18,12 +18,14 @@
 struct tb_run_output {
     struct tb_output *rows;  /* NULL in a dry run */
     struct tb_output *calls; /* NULL: not wanted */
+    struct tb_output *page;  /* NULL: not wanted */
     char path[4096];         /* of the rows */
     const char *calls_path;  /* borrowed from the options */
+    const char *page_path;   /* borrowed from the options */
 };
 
 /* Decides where things go and opens them, but in a dry run. TB_ERR_USAGE when
- * one would replace an input or the other. `is_stopping` is asked while a pipe
+ * one would replace an input or another. `is_stopping` is asked while a pipe
  * takes no more. */
 TB_NODISCARD tb_status tb_run_output_open(
     struct tb_run_output *output, const struct tb_convert_options *options,

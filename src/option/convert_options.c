@@ -57,7 +57,12 @@ enum {
     TEXT("calls", "FILE", NULL, calls, \
         "Write one line of JSON per call to FILE too, also for calls without " \
         "a row: its row, times, model, agent, recorded usage and our own " \
-        "count, but no text.")
+        "count, but no text."), \
+    TEXT("report", "FILE", NULL, report, \
+        "Write a page of figures of the rows and their calls to FILE too: " \
+        "charts and tables in one HTML file that needs no network, as " \
+        "'tracebake analyze --report' makes it; '-' is standard output. " \
+        "Takes some more time and memory.")
 
 #define TOKEN_OPTIONS(block_size_text, tokenizer_text, lengths_text) \
     HEADED("Tokens and blocks", TB_OPTION_TEXT, "tokenizer", "NAME", \
@@ -390,6 +395,17 @@ static tb_status check_consumer(const struct tb_convert_arguments *arguments,
     return TB_OK;
 }
 
+static tb_status check_report(const struct tb_convert_arguments *arguments,
+                              const struct tb_row_form *form,
+                              struct tb_error *error)
+{
+    if (arguments->report && form->rows == TB_ROWS_MESSAGES)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "'--report' needs lengths and ids, which '--rows "
+                       "messages' does not give");
+    return TB_OK;
+}
+
 static tb_status check_templates(const struct tb_convert_arguments *arguments,
                                  struct tb_error *error)
 {
@@ -447,6 +463,7 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
     options->templates = arguments->templates;
     options->consumer = (tb_consumer)arguments->consumer;
     options->calls = arguments->calls;
+    options->report = arguments->report;
     options->list = arguments->files_from;
     options->ids = (tb_ids)arguments->ids;
     options->salt_file = arguments->salt_file;
@@ -456,5 +473,6 @@ tb_convert_arguments_apply(const struct tb_convert_arguments *arguments,
     TB_TRY(check_templates(arguments, error));
     TB_TRY(check_ids(arguments, &options->form, error));
     TB_TRY(check_consumer(arguments, &options->form, error));
+    TB_TRY(check_report(arguments, &options->form, error));
     return check_compat(arguments, &options->form, error);
 }

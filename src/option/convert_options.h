@@ -16,6 +16,7 @@ struct tb_convert_arguments {
     const char *files_from;
     const char *output;
     const char *calls;
+    const char *report;
     const char *tokenizer;
     struct tb_chat_template_overrides templates;
     uint64_t block_size;

@@ -59,6 +59,8 @@ struct tb_analysis_report {
     const char *calls_path;         /* where they were read; NULL: from the
                                        trace itself */
     uint64_t lost_call_count;       /* lines that are no calls */
+    uint64_t lost_record_count;     /* of a conversion: unreadable records */
+    uint64_t cut_session_count;     /* ... and sessions that were dropped */
 };
 
 /* Aligned text. Names stand as in the rows: whoever prints it takes care of
@@ -106,6 +108,10 @@ TB_NODISCARD tb_status tb_analysis_text(const struct tb_analysis_report *report,
  * calls                 null without calls, else an object:
  *   path                null when they were not read from a file
  *   lost_lines          lines that are no calls
+ *   lost_records, cut_sessions
+ *                       of the trace that was converted, which only the page
+ *                       of the converter knows: unreadable records, sessions
+ *                       that were dropped since the trace ends in them
  *   calls, rows         how many; how many have a row
  *   never_ended, tried_again
  *                       calls without an end; those of them that were sent

@@ -1,5 +1,3 @@
-#include <math.h>
-
 #include "analysis_page.h"
 #include "curve.h"
 #include "group_ranking.h"
@@ -48,15 +46,21 @@ static void put_flight(struct tb_json_form *form,
     tb_json_form_close(form, '}');
 }
 
-static void put_call(struct tb_json_form *form,
-                     const struct tb_timed_call *call, double first_s)
+static void put_time(struct tb_json_form *form, int64_t time_us,
+                     int64_t first_us)
 {
-    tb_json_form_open(form, NULL, '[');
-    tb_json_form_real(form, NULL, (call->start_s - first_s) * 1000);
-    if (isnan(call->end_s))
+    if (time_us == TB_NO_TIME)
         tb_json_form_null(form, NULL);
     else
-        tb_json_form_real(form, NULL, (call->end_s - first_s) * 1000);
+        tb_json_form_real(form, NULL, (double)(time_us - first_us) / 1000);
+}
+
+static void put_call(struct tb_json_form *form,
+                     const struct tb_timed_call *call, int64_t first_us)
+{
+    tb_json_form_open(form, NULL, '[');
+    put_time(form, call->start_us, first_us);
+    put_time(form, call->end_us, first_us);
     tb_json_form_number(form, NULL, call->is_failed + call->is_tried_again);
     tb_json_form_close(form, ']');
 }
@@ -71,7 +75,7 @@ static void put_lane(struct tb_json_form *form,
     tb_json_form_number(form, "calls", lane->count);
     tb_json_form_open(form, "shown", '[');
     for (uint32_t i = 0; i < lane->count && i < TB_PAGE_LANE_CALLS; i++)
-        put_call(form, &calls->calls[lane->first + i], calls->first_s);
+        put_call(form, &calls->calls[lane->first + i], calls->first_us);
     tb_json_form_close(form, ']');
     tb_json_form_close(form, '}');
 }

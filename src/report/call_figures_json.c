@@ -115,6 +115,8 @@ void tb_call_figures_json(struct tb_json_form *form,
     else
         tb_json_form_null(form, "path");
     tb_json_form_number(form, "lost_lines", report->lost_call_count);
+    tb_json_form_number(form, "lost_records", report->lost_record_count);
+    tb_json_form_number(form, "cut_sessions", report->cut_session_count);
     put_group(form, &calls->all);
     put_reasons(form, calls);
     tb_json_form_number(form, "overlaps", calls->overlap_count);

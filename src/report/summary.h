@@ -9,10 +9,10 @@
 #include "buffer.h"
 #include "stats.h"
 
-/* Aligned text of up to 80 columns. What did not happen is not shown. Names
- * stand as recorded: whoever prints it on a terminal takes care of control
- * characters. */
-TB_NODISCARD tb_status tb_summary_text(struct tb_stats *stats,
+/* Aligned text of up to 80 columns, with pictures in up to `width`, 0: without.
+ * What did not happen is not shown. Names stand as recorded: whoever prints it
+ * on a terminal takes care of control characters. */
+TB_NODISCARD tb_status tb_summary_text(struct tb_stats *stats, unsigned width,
                                        struct tb_buffer *buffer);
 
 /* One JSON object on one line. All keys are always there, and stay:

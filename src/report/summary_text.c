@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text_page.h"
+#include "text_histogram.h"
 
 enum {
     GROUPS_SHOWN = 10,
@@ -71,6 +71,17 @@ static uint32_t next_group(const struct tb_stats_group *groups, uint32_t count,
     return best;
 }
 
+static void put_histogram(struct tb_page *page, unsigned width,
+                          const char *title, const struct tb_series *series)
+{
+    struct tb_histogram histogram = {0};
+    if (width == 0)
+        return;
+    for (size_t i = 0; i < series->count; i++)
+        tb_histogram_add(&histogram, series->values[i], 1);
+    tb_histogram_put(page, width, title, "rows", &histogram);
+}
+
 static void put_group(struct tb_page *page, struct tb_span name,
                       struct tb_stats_group *group)
 {
@@ -126,6 +137,26 @@ static void put_cache(struct tb_page *page, const struct tb_stats *stats)
                   100 * (double)stats->cached_tokens /
                       (double)stats->cached_prompt_tokens,
                   tb_counted(stats->cached_row_count, "row").text);
+}
+
+/* What caches of some sizes serve, where the page was made: nothing else counts
+ * it. */
+static void put_cache_sizes(struct tb_page *page, unsigned width,
+                            const struct tb_stats *stats)
+{
+    enum { TAKEN = 24 + 9 };
+    if (stats->cache_size_count == 0 || stats->cache_prompt_tokens == 0)
+        return;
+    tb_page_put(page, "\n%-24s%9s\n", "by cache size, LRU", "served");
+    for (size_t i = 0; i < stats->cache_size_count; i++) {
+        double share =
+            (double)stats->cache_served[i] / (double)stats->cache_prompt_tokens;
+        tb_page_put(page, "  %-22s%7.1f %%",
+                    tb_counted(UINT64_C(1) << i, "block").text, 100 * share);
+        tb_page_bar(page, width, share, TAKEN);
+        tb_page_put(page, "\n");
+    }
+    tb_page_put(page, "\n");
 }
 
 static void put_who_leads(struct tb_page *page, const struct tb_stats *stats)
@@ -388,18 +419,22 @@ static void put_command(struct tb_page *page, const struct tb_stats *stats)
         put_dynamo_command(page, stats);
 }
 
-tb_status tb_summary_text(struct tb_stats *stats, struct tb_buffer *buffer)
+tb_status tb_summary_text(struct tb_stats *stats, unsigned width,
+                          struct tb_buffer *buffer)
 {
     struct tb_page page = {buffer, TB_OK};
     bool has_differences = stats->adjusted_count > 0;
     put_head(&page, stats);
     if (stats->row_count > 0) {
         put_table(&page, stats);
+        put_histogram(&page, width, "input length", &stats->input);
+        put_histogram(&page, width, "output length", &stats->output);
         put_groups(&page, "by agent", &stats->agents, stats->agent_groups,
                    has_differences);
         put_groups(&page, "by priority", &stats->priorities,
                    stats->priority_groups, has_differences);
         put_cache(&page, stats);
+        put_cache_sizes(&page, width, stats);
         put_prompts(&page, stats);
         put_differences(&page, stats);
     }

@@ -43,40 +43,41 @@ void tb_call_analysis_release(struct tb_call_analysis *analysis)
 /* ---- a call ----------------------------------------------------------------
  */
 
-// Later and earlier than this is no time of a recording.
-static bool is_time(double time_s)
+/* Whole microseconds, as the calls file has them, so that figures are the same
+ * whether calls come from there or from the trace. Later and earlier than some
+ * thousand years is no time of a recording. */
+static int64_t to_us(double time_s)
 {
-    return isfinite(time_s) && fabs(time_s) < 1e11;
+    if (!isfinite(time_s) || fabs(time_s) > 1e11)
+        return TB_NO_TIME;
+    return llroundl((long double)time_s * 1000000);
 }
 
-static uint64_t to_us(double seconds)
+static uint64_t to_ms(int64_t us)
 {
-    return (uint64_t)llround(seconds * 1e6);
+    return (uint64_t)us / 1000 + ((uint64_t)us % 1000 >= 500);
 }
 
-static uint64_t to_ms(uint64_t us)
+// The time from one to the other, or TB_NO_TIME where there is none.
+static int64_t us_between(int64_t from_us, int64_t to_us)
 {
-    return us / 1000 + (us % 1000 >= 500);
+    bool is_known = from_us != TB_NO_TIME && to_us != TB_NO_TIME;
+    return is_known && to_us >= from_us ? to_us - from_us : TB_NO_TIME;
 }
 
-static bool has_service(const struct tb_call_record *record)
+static tb_status add_time(struct tb_tally *tally, int64_t us)
 {
-    return is_time(record->start_s) && is_time(record->end_s) &&
-           record->end_s >= record->start_s;
+    return us == TB_NO_TIME ? TB_OK : tb_tally_add(tally, to_ms(us));
 }
 
 static tb_status add_times(struct tb_call_group *group,
                            const struct tb_call_record *record)
 {
-    double first_s = record->first_token_s;
-    if (has_service(record))
-        TB_TRY(tb_tally_add(&group->service_ms,
-                            to_ms(to_us(record->end_s - record->start_s))));
-    if (is_time(record->start_s) && is_time(first_s) &&
-        first_s >= record->start_s)
-        TB_TRY(tb_tally_add(&group->first_token_ms,
-                            to_ms(to_us(first_s - record->start_s))));
-    return TB_OK;
+    int64_t start_us = to_us(record->start_s);
+    TB_TRY(add_time(&group->service_ms,
+                    us_between(start_us, to_us(record->end_s))));
+    return add_time(&group->first_token_ms,
+                    us_between(start_us, to_us(record->first_token_s)));
 }
 
 // Counts are below 10^18 each; a sum that is beyond all sense wraps.
@@ -172,10 +173,11 @@ static tb_status keep(struct tb_call_analysis *analysis,
         return TB_ERR_MEMORY;
     analysis->calls = calls;
     TB_TRY(tb_name_table_add(&analysis->sessions, record->session, &session));
-    bool has_start = is_time(record->start_s);
+    int64_t start_us = to_us(record->start_s), end_us = to_us(record->end_s);
+    bool has_service = us_between(start_us, end_us) != TB_NO_TIME;
     calls[analysis->call_count] = (struct tb_timed_call){
-        .start_s = has_start ? record->start_s : NAN,
-        .end_s = has_service(record) ? record->end_s : NAN,
+        .start_us = start_us,
+        .end_us = has_service ? end_us : TB_NO_TIME,
         .row = record->has_row ? record->row : 0,
         .input_length = record->input_length,
         .session = session,
@@ -188,7 +190,7 @@ static tb_status keep(struct tb_call_analysis *analysis,
     };
     analysis->call_count++;
     analysis->timeless_count +=
-        !has_start || (!record->is_failed && !has_service(record));
+        start_us == TB_NO_TIME || (!record->is_failed && !has_service);
     return TB_OK;
 }
 
@@ -227,16 +229,14 @@ tb_status tb_call_analysis_add_row(struct tb_call_analysis *analysis,
 /* ---- all calls -------------------------------------------------------------
  */
 
-// By session, then by start; those without one at the end.
+// By session, then by start; those without one first.
 static int compare(const void *a, const void *b)
 {
     const struct tb_timed_call *first = a, *second = b;
     if (first->session != second->session)
         return first->session < second->session ? -1 : 1;
-    if (isnan(first->start_s) != isnan(second->start_s))
-        return isnan(first->start_s) ? 1 : -1;
-    if (first->start_s < second->start_s || first->start_s > second->start_s)
-        return first->start_s < second->start_s ? -1 : 1;
+    if (first->start_us != second->start_us)
+        return first->start_us < second->start_us ? -1 : 1;
     return (first->number > second->number) - (first->number < second->number);
 }
 
@@ -248,7 +248,7 @@ static void offer_lane(struct tb_call_analysis *analysis,
     size_t at = analysis->lane_count;
     while (at > 0 && lanes[at - 1].count < lane->count)
         at--;
-    if (at == TB_CALL_LANES || lane->count == 0)
+    if (at == TB_CALL_LANES)
         return;
     size_t kept = analysis->lane_count < TB_CALL_LANES ? analysis->lane_count++
                                                        : TB_CALL_LANES - 1;
@@ -259,33 +259,45 @@ static void offer_lane(struct tb_call_analysis *analysis,
 /* A gap is from the latest end of the session's calls that began before, as
  * the delays of whole rows have it. */
 static tb_status add_gap(struct tb_call_analysis *analysis,
-                         const struct tb_timed_call *call, double *latest_end_s)
+                         const struct tb_timed_call *call,
+                         int64_t *latest_end_us)
 {
-    double gap_s = call->start_s - *latest_end_s;
-    analysis->overlap_count += gap_s < 0;
-    if (gap_s >= 0)
-        TB_TRY(tb_tally_add(&analysis->gap_ms, to_ms(to_us(gap_s))));
-    if (isnan(*latest_end_s) || call->end_s > *latest_end_s)
-        *latest_end_s = call->end_s;
+    int64_t gap_us = us_between(*latest_end_us, call->start_us);
+    analysis->overlap_count += call->start_us < *latest_end_us;
+    if (call->end_us > *latest_end_us)
+        *latest_end_us = call->end_us;
+    return add_time(&analysis->gap_ms, gap_us);
+}
+
+static tb_status walk_session(struct tb_call_analysis *analysis, size_t from,
+                              size_t to)
+{
+    int64_t latest_end_us = TB_NO_TIME;
+    while (from < to && analysis->calls[from].start_us == TB_NO_TIME)
+        from++;
+    if (from == to)
+        return TB_OK;
+    if (analysis->first_us == TB_NO_TIME ||
+        analysis->calls[from].start_us < analysis->first_us)
+        analysis->first_us = analysis->calls[from].start_us;
+    offer_lane(analysis,
+               &(struct tb_call_lane){.session = analysis->calls[from].session,
+                                      .first = from,
+                                      .count = (uint32_t)(to - from)});
+    for (; from < to; from++)
+        TB_TRY(add_gap(analysis, &analysis->calls[from], &latest_end_us));
     return TB_OK;
 }
 
 static tb_status walk_sessions(struct tb_call_analysis *analysis)
 {
-    for (size_t i = 0; i < analysis->call_count;) {
-        struct tb_call_lane lane = {.session = analysis->calls[i].session,
-                                    .first = i};
-        double latest_end_s = NAN;
-        for (; i < analysis->call_count &&
-               analysis->calls[i].session == lane.session;
-             i++) {
-            const struct tb_timed_call *call = &analysis->calls[i];
-            if (isnan(call->start_s))
-                continue;
-            lane.count++;
-            TB_TRY(add_gap(analysis, call, &latest_end_s));
-        }
-        offer_lane(analysis, &lane);
+    const struct tb_timed_call *calls = analysis->calls;
+    analysis->first_us = TB_NO_TIME;
+    for (size_t from = 0, to = 0; from < analysis->call_count; from = to) {
+        while (to < analysis->call_count &&
+               calls[to].session == calls[from].session)
+            to++;
+        TB_TRY(walk_session(analysis, from, to));
     }
     return TB_OK;
 }
@@ -300,11 +312,10 @@ static tb_status count_flight(struct tb_call_analysis *analysis)
         return TB_ERR_MEMORY;
     for (size_t i = 0; i < analysis->call_count; i++) {
         const struct tb_timed_call *call = &analysis->calls[i];
-        if (!(call->end_s > call->start_s))
-            continue;
-        starts[count] = to_us(call->start_s - analysis->first_s);
-        ends[count] = to_us(call->end_s - analysis->first_s);
-        count += ends[count] > starts[count];
+        if (us_between(call->start_us, call->end_us) <= 0)
+            continue; // TB_NO_TIME is below 0
+        starts[count] = (uint64_t)(call->start_us - analysis->first_us);
+        ends[count++] = (uint64_t)(call->end_us - analysis->first_us);
     }
     tb_in_flight_count(&analysis->flight, starts, ends, count);
     tb_memory_free(starts);
@@ -346,9 +357,6 @@ tb_status tb_call_analysis_finish(struct tb_call_analysis *analysis)
     if (analysis->call_count > 0)
         qsort(analysis->calls, analysis->call_count, sizeof(*analysis->calls),
               compare);
-    analysis->first_s = NAN;
-    for (size_t i = 0; i < analysis->call_count; i++)
-        analysis->first_s = fmin(analysis->first_s, analysis->calls[i].start_s);
     TB_TRY(walk_sessions(analysis));
     TB_TRY(count_flight(analysis));
     join_rows(analysis);

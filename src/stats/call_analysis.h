@@ -61,9 +61,11 @@ struct tb_call_group {
                                                       tb_call_analysis_finish */
 };
 
+#define TB_NO_TIME INT64_MIN
+
 struct tb_timed_call {
-    double start_s, end_s; /* NAN: not known */
-    uint64_t row;          /* 0: none */
+    int64_t start_us, end_us; /* since 1970; TB_NO_TIME: not known */
+    uint64_t row;             /* 0: none */
     uint64_t input_length;
     uint32_t session, number; /* of the call, in the order they came */
     uint32_t agent, model;    /* TB_NAME_NONE: not recorded */
@@ -89,7 +91,7 @@ struct tb_call_analysis {
     size_t row_count, row_capacity;
     uint64_t timeless_count; /* calls without a start, or that ended before */
     /* filled by tb_call_analysis_finish */
-    double first_s;         /* the earliest start */
+    int64_t first_us;       /* the earliest start */
     uint64_t overlap_count; /* began before one of the session had ended */
     uint64_t unfit_count;   /* calls whose row is not there or is another */
     struct tb_tally gap_ms; /* end to start within a session */

@@ -80,7 +80,10 @@ struct tb_stats_group { /* by agent, by priority */
     struct tb_series difference_permille; /* |usage - counted| / usage */
 };
 
-enum { TB_STATS_MAX_MESSAGES = 20 };
+enum {
+    TB_STATS_MAX_MESSAGES = 20,
+    TB_STATS_CACHE_SIZES = 64 /* 1, 2, 4, ... blocks */
+};
 
 struct tb_stats {
     /* rows */
@@ -135,6 +138,10 @@ struct tb_stats {
     char tokenizer_reason[256]; /* why, when nobody asked for it; or "" */
     char tokenizer_fingerprint[33];
     char output_path[256]; /* where the rows went */
+    /* prompt tokens that an LRU cache of 2^i blocks serves, up to the first
+     * that serves all; where the page was made, which counts them */
+    uint64_t cache_served[TB_STATS_CACHE_SIZES], cache_prompt_tokens;
+    size_t cache_size_count;
     /* the first things that went wrong, in words */
     struct tb_error messages[TB_STATS_MAX_MESSAGES];
     uint64_t message_count; /* all of them; the first are kept */

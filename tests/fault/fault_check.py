@@ -54,10 +54,11 @@ class Case:
     """A run: its arguments, what it reads, and where its rows go."""
 
     def __init__(self, name, arguments, files=(), stdin=b"", output=None,
-                 is_cold=False):
+                 is_cold=False, beside=()):
         self.name, self.arguments = name, arguments
         self.files, self.stdin = dict(files), stdin
         self.output, self.is_cold = output, is_cold
+        self.beside = set(beside)  # files that a good run writes too
 
 
 def tokenizer(name):
@@ -82,6 +83,11 @@ def cases():
                ["nat", "t.json", "--tokenizer", "builtin", *to,
                 "--for", "aiperf", "--threads", "3"],
                {"t.json": nat}, output="rows.jsonl")
+    yield Case("nat.report",
+               ["nat", "t.json", *tok, *to, "--calls", "calls.jsonl",
+                "--report", "page.html", "--threads", "1"],
+               {"t.json": nat, **byte}, output="rows.jsonl",
+               beside=("calls.jsonl", "page.html"))
     yield Case("nat.cut", ["nat", "t.json", *tok, *to, "--threads", "1"],
                {"t.json": cut, **byte}, output="rows.jsonl")
     yield Case("nat.compat.gz",
@@ -206,12 +212,15 @@ class Bench:
             if meta in names and process.returncode == 0:
                 json.loads((work / "in" / meta).read_text())
                 names.discard(meta)
+        if process.returncode == 0:
+            names -= self.case.beside
         # When removing is what fails, the next run has to do it.
         if faults["call"] == "unlink":
             self.run(work)
             names = {path.name for path in (work / "in").iterdir()}
             names.discard(self.case.output and
                           self.case.output + ".meta.json")
+            names -= self.case.beside
         if names - allowed:
             return f"leaves {sorted(names - allowed)}"
         if any((work / "tmp").iterdir()) and faults["call"] != "unlink":

@@ -94,12 +94,13 @@ def make_calls(rows, seed):
 
 
 def micros(seconds):
-    """To the nearest, halves away from 0, as llround has it."""
+    """Times are in whole microseconds."""
     return math.floor(seconds * 1e6 + 0.5)
 
 
-def millis(seconds):
-    return (micros(seconds) + 500) // 1000
+def millis(begin, end):
+    """Whole ms between two times."""
+    return (micros(end) - micros(begin) + 500) // 1000
 
 
 def is_answered(call):
@@ -135,10 +136,10 @@ def group(calls, rows, served):
         "rows": sum("row" in call for call in calls),
         "never_ended": sum("failed" in call for call in calls),
         "tried_again": sum("tried_again" in call for call in calls),
-        "service_ms": plain.tally([millis(call["end"] - call["start"])
+        "service_ms": plain.tally([millis(call["start"], call["end"])
                                    for call in calls if is_answered(call)]),
         "first_token_ms": plain.tally([
-            millis(call["first_token"] - call["start"]) for call in calls
+            millis(call["start"], call["first_token"]) for call in calls
             if call.get("first_token", -1) >= call.get("start", math.inf)]),
         "counts": {
             "calls": len(told), "recorded_tokens": usage,
@@ -182,7 +183,7 @@ def gaps(calls):
             gap = call["start"] - max(ends)
             overlaps += gap < 0
             if gap >= 0:
-                found.append(millis(gap))
+                found.append(millis(max(ends), call["start"]))
     return found, overlaps
 
 
@@ -194,7 +195,8 @@ def origin(calls):
 def spans(calls):
     """[(start, end)] in whole microseconds since the first start."""
     first = origin(calls)
-    found = [(micros(call["start"] - first), micros(call["end"] - first))
+    found = [(micros(call["start"]) - micros(first),
+              micros(call["end"]) - micros(first))
              for call in calls if is_answered(call)]
     return [(start, end) for start, end in found if end > start]
 
@@ -253,7 +255,7 @@ def figures(calls, rows, served):
 
 
 def service(calls):
-    return [millis(call["end"] - call["start"])
+    return [millis(call["start"], call["end"])
             for call in calls if is_answered(call)]
 
 
@@ -270,8 +272,8 @@ def service_curves(calls):
 def lanes(calls):
     first = origin(calls)
     found = [{"session": name, "calls": len(own), "shown": [
-        [1000 * (call["start"] - first),
-         1000 * (call["end"] - first) if is_answered(call) else None,
+        [(micros(call["start"]) - micros(first)) / 1000,
+         (micros(call["end"]) - micros(first)) / 1000 if is_answered(call) else None,
          ("failed" in call) + ("tried_again" in call)]
         for call in own[:LANE_CALLS]]}
         for name, own in by_session(calls) if own]
@@ -375,6 +377,44 @@ def check_own(options, folder, trace):
     return not faults
 
 
+FORMS = [[], ["--for", "aiperf"], ["--for", "dynamo", "--keep-failed"],
+         ["--compat"], ["--timestamps", "all", "--delay", "recorded"]]
+# What a converter knows and a reader of its files does not, or the reverse.
+ORIGINS = ("block_size_origin", "row_meaning_origin")
+
+
+def data_of(page):
+    """What a page holds, but where it has it from."""
+    parts = page_of.Parts(page.read_text())
+    figures, calls = parts.data["figures"], parts.data["figures"]["calls"]
+    for key in ORIGINS:
+        del figures[key]
+    for key in ("path", "lost_records", "cut_sessions"):
+        del calls[key]
+    return parts.data
+
+
+def check_page(options, folder, trace, form):
+    """The page of a converter is that of its files."""
+    kind = "telemetry" if ".jsonl" in trace.name else "nat"
+    if kind == "telemetry" and "--keep-failed" in form:
+        form = form[:-1]
+    rows, calls, ours, theirs = (Path(folder, name) for name in (
+        "own.jsonl", "own.calls", "ours.html", "theirs.html"))
+    process = harness.run(options.tracebake, [
+        kind, trace, "--output-file", rows, "--calls", calls, "--report", ours,
+        "--tokenizer", harness.BUILTIN, "--stats", "json", *form], check=False)
+    if process.returncode != 0:
+        return True
+    harness.run(options.tracebake, ["analyze", rows, "--calls", calls,
+                                    "--report", theirs, "--json"])
+    same = data_of(ours) == data_of(theirs)
+    if not same:
+        print(f"DIFFERENT: {trace.name} {form}: the page is not that of its "
+              f"files")
+    return same
+
+
 def job():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     harness.add_arguments(parser)
@@ -386,10 +426,13 @@ def job():
         good = sum(check_random(options, folder, seed)
                    for seed in range(count))
         traces = sorted(harness.DATA.glob("*.json*.gz"))
-        own = sum(check_own(options, folder, trace) for trace in traces)
-    print(f"calls: {good} of {count} random traces, {own} of {len(traces)} "
+        every = (1 + len(FORMS)) * len(traces)
+        own = sum(check_own(options, folder, trace)
+                  + sum(check_page(options, folder, trace, form)
+                        for form in FORMS) for trace in traces)
+    print(f"calls: {good} of {count} random traces, {own} of {every} "
           f"of ours")
-    return good == count and own == len(traces)
+    return good == count and own == every
 
 
 if __name__ == "__main__":

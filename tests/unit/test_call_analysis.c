@@ -126,8 +126,8 @@ static void test_lanes(void **state)
         assert_int_equal(lane->count, 10 - i / 3);
         assert_int_equal(lane->session, 9 - i / 3 + 10 * (i % 3));
         for (size_t k = 1; k < lane->count; k++)
-            assert_true(analysis.calls[lane->first + k - 1].start_s <
-                        analysis.calls[lane->first + k].start_s);
+            assert_true(analysis.calls[lane->first + k - 1].start_us <
+                        analysis.calls[lane->first + k].start_us);
     }
     tb_call_analysis_release(&analysis);
 }

@@ -816,6 +816,9 @@ static void fail_every_allocation(tb_dialect_id dialect, unsigned threads,
                                   bool has_several, long step,
                                   const char *tokenizer)
 {
+    char calls[sizeof(folder) + 32], page[sizeof(folder) + 32];
+    (void)snprintf(calls, sizeof(calls), "%s/calls", folder);
+    (void)snprintf(page, sizeof(page), "%s/page", folder);
     tb_status status = TB_ERR_MEMORY;
     for (long allowed = 0; status != TB_OK; allowed += step) {
         struct run run;
@@ -824,6 +827,8 @@ static void fail_every_allocation(tb_dialect_id dialect, unsigned threads,
         run.inputs[1] = run.input;
         run.options.input_count = has_several ? 2 : 1;
         run.options.tokenizer = tokenizer ? tokenizer : run.tokenizer;
+        run.options.calls = calls;
+        run.options.report = page;
         tb_memory_fail_after(allowed);
         status = convert(&run);
         tb_memory_fail_after(-1);
@@ -841,6 +846,8 @@ static void fail_every_allocation(tb_dialect_id dialect, unsigned threads,
     }
     assert_int_equal(unlink(path_of("rows.jsonl")), 0);
     assert_int_equal(unlink(path_of("rows.jsonl.meta.json")), 0);
+    assert_int_equal(unlink(calls), 0);
+    assert_int_equal(unlink(page), 0);
 }
 
 static void test_every_allocation_fails_once(void **state)

@@ -64,7 +64,7 @@ static void test_text(void **state)
     struct tb_stats stats = {0};
     struct tb_buffer text = TB_BUFFER(1 << 20);
     fill(&stats);
-    assert_int_equal(tb_summary_text(&stats, &text), TB_OK);
+    assert_int_equal(tb_summary_text(&stats, 0, &text), TB_OK);
     expect_contains(&text, "2 sessions, 3 rows -> a.jsonl\n");
     expect_contains(&text, "input tokens           1,000     2,333     2,000 "
                            "    4,000     4,000     4,000\n");
@@ -97,7 +97,7 @@ static void test_text_fits_80_columns(void **state)
     stats.output_counted_count = stats.output_unknown_count = 1234567;
     stats.cached_row_count = stats.cached_prompt_tokens = 9876543;
     stats.overlap_count = 1234567;
-    assert_int_equal(tb_summary_text(&stats, &text), TB_OK);
+    assert_int_equal(tb_summary_text(&stats, 0, &text), TB_OK);
     expect_contains(&text, "--compat");
     size_t column = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -120,12 +120,41 @@ static void test_text_shows_largest_agents(void **state)
         if (i == 12)
             add_row(&stats, "s", name, 100, 100);
     }
-    assert_int_equal(tb_summary_text(&stats, &text), TB_OK);
+    assert_int_equal(tb_summary_text(&stats, 0, &text), TB_OK);
     expect_contains(&text, "agent-12");
     expect_contains(&text, "agent-0 ");
     expect_contains(&text, "agent-8 ");
     expect_lacks(&text, "agent-9 ");
     expect_contains(&text, "  and 3 more\n");
+    tb_buffer_release(&text);
+    tb_stats_release(&stats);
+}
+
+/* On a terminal there are pictures, as wide as it is. */
+static void test_text_with_pictures(void **state)
+{
+    (void)state;
+    struct tb_stats stats = {0};
+    struct tb_buffer text = TB_BUFFER(1 << 20);
+    fill(&stats);
+    stats.cache_served[0] = 250;
+    stats.cache_served[1] = 500;
+    stats.cache_size_count = 2;
+    stats.cache_prompt_tokens = 1000;
+    assert_int_equal(tb_summary_text(&stats, 55, &text), TB_OK);
+    expect_contains(&text,
+                    "input length                 rows\n"
+                    "  up to 1,024                   1  ####################\n"
+                    "  up to 2,048                   1  ####################\n"
+                    "  up to 4,096                   1  "
+                    "####################\n");
+    expect_contains(&text, "by cache size, LRU         served\n"
+                           "  1 block                  25.0 %  #####\n"
+                           "  2 blocks                 50.0 %  ##########\n");
+    tb_buffer_clear(&text);
+    assert_int_equal(tb_summary_text(&stats, 0, &text), TB_OK);
+    expect_lacks(&text, "#");
+    expect_lacks(&text, "up to 1,024");
     tb_buffer_release(&text);
     tb_stats_release(&stats);
 }
@@ -137,7 +166,7 @@ static void test_text_without_rows(void **state)
     struct tb_buffer text = TB_BUFFER(1 << 20);
     tb_stats_add_skip(&stats, TB_SKIP_EMPTY_PROMPT, NULL);
     stats.call_count = 1;
-    assert_int_equal(tb_summary_text(&stats, &text), TB_OK);
+    assert_int_equal(tb_summary_text(&stats, 0, &text), TB_OK);
     expect_contains(&text, "0 sessions, 0 rows\n");
     expect_contains(&text, "1 no text in the prompt\n");
     expect_lacks(&text, "min");
@@ -209,7 +238,7 @@ static void test_out_of_memory(void **state)
     struct tb_buffer small = TB_BUFFER(100);
     struct tb_meta meta = {.version = "1.0"};
     fill(&stats);
-    assert_int_equal(tb_summary_text(&stats, &small), TB_ERR_LIMIT);
+    assert_int_equal(tb_summary_text(&stats, 0, &small), TB_ERR_LIMIT);
     assert_int_equal(tb_summary_json(&stats, &small), TB_ERR_LIMIT);
     assert_int_equal(tb_meta_json(&meta, &stats, &small), TB_ERR_LIMIT);
     tb_buffer_release(&small);
@@ -225,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_text_fits_80_columns),
         cmocka_unit_test(test_text_shows_largest_agents),
+        cmocka_unit_test(test_text_with_pictures),
         cmocka_unit_test(test_text_without_rows),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_meta),
