@@ -22,7 +22,9 @@ NAMES = ["planner", "</script><img src=x onerror=document.title=1>", "&amp;",
          "a name that is much too long for a table " * 3]
 WIDE, NARROW = 1400, 380
 CHARTS = ["cache", "turns", "prompt", "new", "output", "calls", "tokens",
-          "open", "gaps", "block-size", "prefixes"]
+          "open", "gaps", "in-flight", "service", "block-size", "prefixes"]
+MODELS = ["small", "large"]
+LANES, LANE_CALLS = 24, 200
 LOAD_MOST = 1000  # ms
 
 
@@ -62,9 +64,42 @@ def make_rows(path, sessions):
         file.write("no row\n")
 
 
-def analyze(tracebake, path, page):
+def failed_call(rng, row, start):
+    return {"skipped": rng.choice(["no_end", "no_end", "no_start"]),
+            "recorded_session": row["session_id"], "agent": row["agent_type"],
+            "model": MODELS[0], "start": start, "recorded": {},
+            "failed": True, "tried_again": rng.random() < 0.5}
+
+
+def make_calls(rows_path, path):
+    """The calls of the rows: some overlap, fail, or are made again."""
+    rng = random.Random(8)
+    rows = [json.loads(line) for line in rows_path.read_text().splitlines()
+            if line != "no row"]
+    with open(path, "w", encoding="utf-8") as file:
+        for number, row in enumerate(rows, 1):
+            start = 1.7e9 + row["timestamp"] / 1000
+            length = row["input_length"]
+            call = {"row": number, "session_id": row["session_id"], "turn": 0,
+                    "input_length": length, "output_length": 1,
+                    "prompt_tokens": length, "model": rng.choice(MODELS),
+                    "counted_tokens": length + rng.choice([0, 0, 5]),
+                    "recorded_session": row["session_id"],
+                    "agent": row["agent_type"], "start": start,
+                    "first_token": start + 0.2 * rng.random(),
+                    "end": start + rng.lognormvariate(1, 1),
+                    "recorded": {"prompt_tokens": length,
+                                 "cached_tokens": length // 3}}
+            if rng.random() < 0.05:
+                failed = failed_call(rng, row, start - 0.5)
+                file.write(json.dumps(failed) + "\n")
+            file.write(json.dumps(call) + "\n")
+
+
+def analyze(tracebake, path, calls, page):
     process = subprocess.run(
-        [tracebake, "analyze", path, "--report", page, "--json",
+        [tracebake, "analyze", path, "--report", page, "--json", "--calls",
+         calls,
          "--block-sizes", "128,256", "--kv-bytes-per-token", "131072"],
         capture_output=True, timeout=300, check=True)
     return json.loads(process.stdout)
@@ -148,6 +183,92 @@ async def check_tables(page, told, faults):
     calls = (await page.evaluate(TABLE % "calls"))[0]
     faults.equal("rows over time", told["timestamps"]["rows"],
                  sum(int(one[1].replace(",", "")) for one in calls))
+
+
+async def check_calls(page, told, faults):
+    """Tables and drawings of what was recorded of the calls."""
+    calls = told["calls"]
+    flight = (await page.evaluate(TABLE % "in-flight"))[0]
+    faults.equal("most at once", calls["in_flight"]["most"],
+                 max(int(one[3]) for one in flight))
+    times, first = await page.evaluate(TABLE % "service")
+    faults.equal("service of all", [whole(calls["service_ms"][key])
+                                    for key in ("count", "p50", "max")],
+                 [times[0][at] for at in (1, 4, 7)])
+    faults.equal("first token of all", whole(calls["first_token_ms"]["p99"]),
+                 first[0][6])
+    gaps = (await page.evaluate(TABLE % "gaps"))[0]
+    faults.equal("recorded gaps", ["recorded", whole(calls["gap_ms"]["count"])],
+                 gaps[2][:2])
+    groups = [calls | {"name": "all calls"},
+              *sorted(calls["agents"], key=lambda one: -one["calls"])]
+    cached = (await page.evaluate(TABLE % "recorded-cache"))[0]
+    faults.equal("cached shares", [
+        [one["name"], percent(one["recorded_cache"]["share"]),
+         percent(one["recorded_cache"]["own_share"])] for one in groups],
+        [[one[0], *one[2:4]] for one in cached])
+    bars = await page.evaluate("""[...document.querySelectorAll(
+        "#recorded-cache .bar rect")].map((one) =>
+        Number(one.getAttribute("width")))""")
+    faults.check("bars are as long as shares", len(bars) == 2 * len(groups)
+                 and all(abs(bar - 1000 * share) < 0.01 for bar, share in zip(
+                     bars, (one["recorded_cache"][key] for one in groups
+                            for key in ("share", "own_share")))), bars)
+    counts = (await page.evaluate(TABLE % "counts"))[0]
+    faults.equal("counts", [
+        [whole(one["counts"]["recorded_tokens"]),
+         percent(one["counts"]["difference_tokens"]
+                 / one["counts"]["recorded_tokens"]),
+         whole(one["counts"]["differing"])] for one in groups],
+        [[one[2], *one[4:6]] for one in counts])
+    lost, states = await page.evaluate(TABLE % "losses")
+    faults.equal("losses", [["calls " + one["text"], whole(one["calls"])]
+                            for one in calls["without_row"]], lost[:-1])
+    faults.equal("lost lines", ["lines that are no rows", "1"], lost[-1])
+    faults.equal("states", [whole(calls[key]) for key in (
+        "calls", "rows", "never_ended", "tried_again", "overlaps")],
+        [one[1] for one in states[:5]])
+    agents, models = await page.evaluate(TABLE % "callers")
+    faults.equal("callers", [whole(one["service_ms"]["p50"])
+                             for one in groups[1:]],
+                 [one[5] for one in agents])
+    faults.equal("models", sorted(one["name"] for one in calls["models"]),
+                 sorted(one[0] for one in models))
+
+
+async def check_lanes(page, calls_path, faults):
+    sessions = {}
+    for line in calls_path.read_text().splitlines():
+        call = json.loads(line)
+        sessions.setdefault(call["recorded_session"], []).append(call)
+    busy = sorted(sessions.items(), key=lambda one: -len(one[1]))[:LANES]
+    table = (await page.evaluate(TABLE % "lanes"))[0]
+    expected = []
+    for name, calls in busy:
+        shown = sorted(calls, key=lambda call: call["start"])[:LANE_CALLS]
+        expected.append([name, whole(len(calls)), whole(len(shown)),
+                         str(sum("failed" in call for call in shown)),
+                         str(sum(call.get("tried_again", False)
+                                 for call in shown))])
+    faults.equal("lanes", expected, [[*one[:3], *one[6:8]] for one in table])
+    faults.equal("rectangles of lanes", [int(one[2]) for one in expected],
+                 await page.evaluate(
+                     "[...document.querySelectorAll('#lanes svg')].map((one) "
+                     "=> one.querySelectorAll('rect').length)"))
+    names = await page.evaluate(
+        "[...document.querySelectorAll('#lanes svg')].map((one) =>"
+        " one.getAttribute('aria-label'))")
+    faults.check("lanes have names", all(
+        name.startswith(one[0] + ": " + one[1] + " call")
+        for name, one in zip(names, expected)), names)
+    wide = await page.evaluate(
+        "Math.max(...[...document.querySelectorAll('#lanes rect')].map((one)"
+        " => Number(one.getAttribute('x')) + Number(one.getAttribute("
+        "'width'))))")
+    faults.equal("calls of lanes that are not drawn", 0, await page.evaluate(
+        "[...document.querySelectorAll('#lanes rect')].filter((one) =>"
+        " !(one.getBBox().width > 0)).length"))
+    faults.check("lanes fill their width", abs(wide - 1000) < 0.01, wide)
 
 
 async def check_keys(page, told, faults):
@@ -315,9 +436,23 @@ async def check_load(browser, path, faults):
     faults.check("load time", min(times) < LOAD_MOST, times)
 
 
+async def check_rows_alone(browser, path, faults):
+    """Without calls there are no sections of them."""
+    page = await browser.open(path)
+    await page.until(DRAWN)
+    found = await page.evaluate(
+        "[...document.querySelectorAll('section')].map((one) => one.id)")
+    faults.check("no calls, no sections of them", "gaps" in found and not
+                 {"in-flight", "service", "lanes", "losses"} & set(found),
+                 found)
+    faults.equal("console of rows alone", [], page.complaints)
+
+
 async def look_at(options, folder, told, path, faults):
+    calls = Path(folder, "calls.jsonl")
     async with Browser(folder) as browser:
         await check_load(browser, path, faults)
+        await check_rows_alone(browser, Path(folder, "alone.html"), faults)
         for width in (WIDE, NARROW):
             for dark in (False, True):
                 page = await browser.open(path, width, 900, dark)
@@ -326,6 +461,8 @@ async def look_at(options, folder, told, path, faults):
                                  options.pictures)
                 await check_texts(page, told, faults)
                 await check_tables(page, told, faults)
+                await check_calls(page, told, faults)
+                await check_lanes(page, calls, faults)
                 await check_keys(page, told, faults)
                 await check_every_chart_reads(page, faults)
                 await check_mouse(page, told, faults)
@@ -351,7 +488,12 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         rows, page = Path(folder, "rows.jsonl"), Path(folder, "report.html")
         make_rows(rows, options.sessions)
-        told = analyze(options.tracebake, rows, page)
+        calls = Path(folder, "calls.jsonl")
+        make_calls(rows, calls)
+        told = analyze(options.tracebake, rows, calls, page)
+        subprocess.run([options.tracebake, "analyze", rows, "--report",
+                        Path(folder, "alone.html"), "--json"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         print(f"report: {told['rows']} rows, {page.stat().st_size} bytes")
         asyncio.run(look_at(options, folder, told, page, faults))
     print(f"report: {faults.count} faults")

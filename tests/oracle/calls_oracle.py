@@ -378,7 +378,8 @@ def check_own(options, folder, trace):
 
 
 FORMS = [[], ["--for", "aiperf"], ["--for", "dynamo", "--keep-failed"],
-         ["--compat"], ["--timestamps", "all", "--delay", "recorded"]]
+         ["--compat"], ["--ids", "content"],
+         ["--timestamps", "all", "--delay", "recorded"]]
 # What a converter knows and a reader of its files does not, or the reverse.
 ORIGINS = ("block_size_origin", "row_meaning_origin")
 
