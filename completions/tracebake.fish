@@ -22,6 +22,8 @@ complete -c tracebake -n '__tracebake_has 1' -a analyze -d 'lengths, sessions an
 complete -c tracebake -n '__tracebake_has 1' -a validate -d 'check rows against the rules of who will replay them'
 complete -c tracebake -n '__tracebake_has 1' -a verify -d 'compare what a load tester sent with what was recorded'
 complete -c tracebake -n '__tracebake_has 1' -a reblock -d 'give rows a larger block size'
+complete -c tracebake -n '__tracebake_has 1' -a sample -d 'keep some of the sessions, with their mix'
+complete -c tracebake -n '__tracebake_has 1' -a partition -d 'deal out lines so that sessions are whole'
 complete -c tracebake -n '__tracebake_has 1' -a tokenizer -d 'list and pull and show and clear'
 complete -c tracebake -n '__tracebake_has 2; and __tracebake_is tokenizer' -a list -d 'list the tokenizers on this machine'
 complete -c tracebake -n '__tracebake_has 2; and __tracebake_is tokenizer' -a pull -d 'fetch a tokenizer from the Hugging Face hub'
@@ -142,6 +144,23 @@ complete -c tracebake -n '__tracebake_is reblock' -l from -x -d 'Tokens of a blo
 complete -c tracebake -n '__tracebake_is reblock' -l output-file -r -F -d 'Where the rows go'
 complete -c tracebake -n '__tracebake_is reblock' -l quiet -d 'Only errors and warnings'
 complete -c tracebake -n '__tracebake_is reblock' -s h -l help -d 'Show this page'
+
+complete -c tracebake -n '__tracebake_is sample' -F
+complete -c tracebake -n '__tracebake_is sample' -l sessions -x -d 'How many sessions to keep'
+complete -c tracebake -n '__tracebake_is sample' -l max-tokens -x -d 'Keep as many sessions as have no more than N tokens together'
+complete -c tracebake -n '__tracebake_is sample' -l seed -x -d 'Another number gives another sample, the same one the same on every machine'
+complete -c tracebake -n '__tracebake_is sample' -l block-size -x -d 'Tokens of a block'
+complete -c tracebake -n '__tracebake_is sample' -l output-file -r -F -d 'Where the rows go'
+complete -c tracebake -n '__tracebake_is sample' -l quiet -d 'Only errors'
+complete -c tracebake -n '__tracebake_is sample' -s h -l help -d 'Show this page'
+
+complete -c tracebake -n '__tracebake_is partition' -F
+complete -c tracebake -n '__tracebake_is partition' -l parts -x -d 'How many files to make'
+complete -c tracebake -n '__tracebake_is partition' -l output-dir -x -d 'Where they go'
+complete -c tracebake -n '__tracebake_is partition' -l by -x -d 'What stays together'
+complete -c tracebake -n '__tracebake_is partition' -l compress -x -a 'none gz zst' -d 'Compress the parts, and put .gz or .zst behind their names'
+complete -c tracebake -n '__tracebake_is partition' -l quiet -d 'Only errors and warnings'
+complete -c tracebake -n '__tracebake_is partition' -s h -l help -d 'Show this page'
 
 complete -c tracebake -n '__tracebake_is tokenizer list' -l json -d 'One JSON object on one line instead of text'
 complete -c tracebake -n '__tracebake_is tokenizer list' -s h -l help -d 'Show this page'

@@ -31,6 +31,8 @@ struct tb_input {
     int fd;
     int keep_fd;          // copy of what was read, or -1
     uint64_t keep_len;    // bytes
+    bool is_again;        // after tb_input_rewind: the copy, or the file:
+    uint64_t again_at;    // ... of that the next byte
     uint64_t start;       // offset of the content in fd (standard input)
     uint64_t bytes_done;  // taken from fd
     uint64_t bytes_total; // 0: not known
@@ -286,10 +288,36 @@ static tb_status write_keep(struct tb_input *input, const uint8_t *bytes,
     return TB_OK;
 }
 
+static tb_status read_again(struct tb_input *input, uint8_t *bytes, size_t size,
+                            size_t *len, struct tb_error *error)
+{
+    bool is_kept = input->keep_fd >= 0;
+    uint64_t from = is_kept ? input->again_at : input->start + input->again_at;
+    ssize_t got;
+    if (must_stop(input))
+        return fail_stopped(error);
+    do
+        got = pread(is_kept ? input->keep_fd : input->fd, bytes,
+                    size < PIECE_MAX ? size : PIECE_MAX, (off_t)from);
+    while (got < 0 && errno == EINTR);
+    *len = got > 0 ? (size_t)got : 0;
+    input->again_at += *len;
+    return got < 0 ? fail_errno(input, TB_ERR_IO, "cannot read", error) : TB_OK;
+}
+
+void tb_input_rewind(struct tb_input *input)
+{
+    assert(tb_input_is_seekable(input) || input->keep_fd >= 0);
+    input->is_again = true;
+    input->again_at = 0;
+}
+
 tb_status tb_input_read(struct tb_input *input, uint8_t *bytes, size_t size,
                         size_t *len, struct tb_error *error)
 {
     assert(size > 0);
+    if (input->is_again)
+        return read_again(input, bytes, size, len, error);
     if (input->decompressor)
         TB_TRY(read_decompressed(input, bytes, size, len, error));
     else

@@ -61,6 +61,10 @@ TB_NODISCARD tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,
                                         uint8_t *bytes, size_t size,
                                         struct tb_error *error);
 
+/* From the beginning once more: of an input that is seekable, or was kept and
+ * read to its end. The fingerprint is of what was read before. */
+void tb_input_rewind(struct tb_input *input);
+
 /* What the file's first bytes say it is. */
 tb_compression tb_input_compression(const struct tb_input *input);
 

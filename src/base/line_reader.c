@@ -51,8 +51,9 @@ static void give(struct tb_line_reader *reader, size_t len, size_t end_len,
     reader->offset = reader->window_offset + reader->at;
     reader->at += len + end_len;
     reader->seen = 0;
-    if (len > 0 && ptr[len - 1] == '\r')
-        len--;
+    bool ends_in_return = len > 0 && ptr[len - 1] == '\r';
+    reader->has_return = ends_in_return && end_len > 0;
+    len -= ends_in_return;
     *text = (struct tb_span){ptr, len};
 }
 

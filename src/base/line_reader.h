@@ -15,6 +15,7 @@ struct tb_line_reader {
     uint64_t offset; /* where it begins in the input, bytes */
     uint64_t window_offset;
     bool is_at_end;
+    bool has_return; /* the line that was given last ended in "\r\n" */
 };
 
 struct tb_line_reader tb_line_reader_on(struct tb_input *input);

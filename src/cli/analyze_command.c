@@ -16,6 +16,7 @@
 #include "output.h"
 #include "path.h"
 #include "stop_signal.h"
+#include "trace_row.h"
 
 enum {
     BLOCK_SIZE_MAX = 1 << 20, // tokens
@@ -121,28 +122,6 @@ static bool is_stopping(void *context)
 /* ---- rows ------------------------------------------------------------------
  */
 
-static bool read_row(const struct tb_mooncake_record *record,
-                     struct tb_trace_row *row)
-{
-    *row = (struct tb_trace_row){
-        .session = tb_mooncake_record_name(record, TB_MOONCAKE_SESSION_ID),
-        .agent = tb_mooncake_record_name(record, TB_MOONCAKE_AGENT_TYPE),
-        .priority = tb_mooncake_record_name(record, TB_MOONCAKE_PRIORITY),
-        .ids = record->ids,
-        .id_count = record->id_count,
-    };
-    row->has_output = tb_mooncake_record_length(
-        record, TB_MOONCAKE_OUTPUT_LENGTH, TB_MOONCAKE_OUTPUT_TOKENS,
-        &row->output_length);
-    row->has_time = tb_mooncake_record_time(
-        record, TB_MOONCAKE_TIMESTAMP, TB_MOONCAKE_CREATED_TIME, &row->time_ms);
-    row->has_delay = tb_mooncake_record_time(
-        record, TB_MOONCAKE_DELAY, TB_MOONCAKE_DELAY_MS, &row->delay_ms);
-    return tb_mooncake_record_length(record, TB_MOONCAKE_INPUT_LENGTH,
-                                     TB_MOONCAKE_INPUT_TOKENS,
-                                     &row->input_length);
-}
-
 static void lose_line(struct job *job, const char *path,
                       const struct tb_mooncake_reader *reader,
                       struct tb_error *error)
@@ -169,7 +148,7 @@ static tb_status read_line(struct job *job,
         tb_mooncake_reader_line(reader), &job->arena, &error);
     if (status == TB_ERR_MEMORY)
         return status;
-    if (status == TB_OK && !read_row(&job->record, row)) {
+    if (status == TB_OK && !tb_trace_row_read(&job->record, row)) {
         job->report.lengthless_count++;
         *is_row = false;
         return TB_OK;
@@ -293,7 +272,7 @@ static tb_status guess_block_size(struct job *job, const char *path,
         tb_arena_reset(&job->arena);
         status = tb_mooncake_record_read(&job->record, line, 0, 1, &job->arena,
                                          NULL);
-        if (status == TB_OK && read_row(&job->record, &row) &&
+        if (status == TB_OK && tb_trace_row_read(&job->record, &row) &&
             row.id_count > 1 && row.input_length > 0 &&
             row.input_length <= TB_TRACE_LENGTH_MAX) {
             tb_block_size_range_narrow(&range, row.input_length, row.id_count);

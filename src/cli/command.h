@@ -30,6 +30,8 @@ int tb_command_analyze(int argc, char *const *argv);
 int tb_command_validate(int argc, char *const *argv);
 int tb_command_verify(int argc, char *const *argv);
 int tb_command_reblock(int argc, char *const *argv);
+int tb_command_sample(int argc, char *const *argv);
+int tb_command_partition(int argc, char *const *argv);
 int tb_command_tokenizer_list(int argc, char *const *argv);
 int tb_command_tokenizer_pull(int argc, char *const *argv);
 int tb_command_tokenizer_show(int argc, char *const *argv);

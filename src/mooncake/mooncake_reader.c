@@ -122,6 +122,15 @@ tb_status tb_mooncake_reader_next(struct tb_mooncake_reader *reader,
     return TB_OK;
 }
 
+void tb_mooncake_reader_rewind(struct tb_mooncake_reader *reader)
+{
+    tb_input_rewind(reader->input);
+    tb_line_reader_release(&reader->lines);
+    reader->lines = tb_line_reader_on(reader->input);
+    reader->left = (struct tb_span){0};
+    reader->line = 0;
+}
+
 uint64_t tb_mooncake_reader_line(const struct tb_mooncake_reader *reader)
 {
     return reader->line;

@@ -38,6 +38,10 @@ tb_mooncake_reader_next(struct tb_mooncake_reader *reader, struct tb_span *line,
 uint64_t tb_mooncake_reader_line(const struct tb_mooncake_reader *reader);
 uint64_t tb_mooncake_reader_offset(const struct tb_mooncake_reader *reader);
 
+/* From the first row once more, when tb_input_keep was called before the first
+ * and all were given. */
+void tb_mooncake_reader_rewind(struct tb_mooncake_reader *reader);
+
 /* What the bytes come from; lives as long as the reader. */
 struct tb_input *tb_mooncake_reader_input(struct tb_mooncake_reader *reader);
 

@@ -28,6 +28,7 @@ static const struct {
     [TB_MOONCAKE_MESSAGES] = KEY("messages"),
     [TB_MOONCAKE_TOOLS] = KEY("tools"),
     [TB_MOONCAKE_PAYLOAD] = KEY("payload"),
+    [TB_MOONCAKE_PARENT_SESSION_ID] = KEY("parent_session_id"),
     [TB_MOONCAKE_REQUEST_ID] = KEY("request_id"),
     [TB_MOONCAKE_STRICT_PRIORITY] = KEY("strict_priority"),
     [TB_MOONCAKE_POLICY_CLASS] = KEY("policy_class"),

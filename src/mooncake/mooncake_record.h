@@ -24,6 +24,7 @@ typedef enum tb_mooncake_field {
     TB_MOONCAKE_MESSAGES,
     TB_MOONCAKE_TOOLS,
     TB_MOONCAKE_PAYLOAD,
+    TB_MOONCAKE_PARENT_SESSION_ID,
     /* Dynamo's own, and its other names for those above */
     TB_MOONCAKE_REQUEST_ID,
     TB_MOONCAKE_STRICT_PRIORITY,

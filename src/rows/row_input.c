@@ -49,6 +49,17 @@ tb_status tb_row_input_next(struct tb_row_input *input, struct tb_error *error)
     return status;
 }
 
+tb_status tb_row_input_keep(struct tb_row_input *input, struct tb_error *error)
+{
+    return tb_input_keep(tb_mooncake_reader_input(input->reader), error);
+}
+
+void tb_row_input_rewind(struct tb_row_input *input)
+{
+    tb_mooncake_reader_rewind(input->reader);
+    input->row_count = 0;
+}
+
 tb_status tb_row_input_fail(const struct tb_row_input *input, tb_status status,
                             struct tb_error *error, const char *format, ...)
 {

@@ -48,6 +48,15 @@ TB_NODISCARD tb_status tb_row_input_open(struct tb_row_input *input,
 TB_NODISCARD tb_status tb_row_input_next(struct tb_row_input *input,
                                          struct tb_error *error);
 
+/* For rows that are read twice: to be called before the first. What cannot be
+ * read twice, a pipe or compressed data, is then copied to a temporary file
+ * ($TMPDIR or /tmp). TB_ERR_IO, TB_ERR_MEMORY. */
+TB_NODISCARD tb_status tb_row_input_keep(struct tb_row_input *input,
+                                         struct tb_error *error);
+
+/* From the first row once more, after the last. */
+void tb_row_input_rewind(struct tb_row_input *input);
+
 /* For a caller that does not like a row: fills `error` with the text and the
  * place of the row, and returns `status`. */
 tb_status tb_row_input_fail(const struct tb_row_input *input, tb_status status,
