@@ -22,6 +22,7 @@ complete -c tracebake -n '__tracebake_has 1' -a analyze -d 'lengths, sessions an
 complete -c tracebake -n '__tracebake_has 1' -a validate -d 'check rows against the rules of who will replay them'
 complete -c tracebake -n '__tracebake_has 1' -a verify -d 'compare what a load tester sent with what was recorded'
 complete -c tracebake -n '__tracebake_has 1' -a reblock -d 'give rows a larger block size'
+complete -c tracebake -n '__tracebake_has 1' -a share -d 'make rows that can be given away'
 complete -c tracebake -n '__tracebake_has 1' -a sample -d 'keep some of the sessions, with their mix'
 complete -c tracebake -n '__tracebake_has 1' -a partition -d 'deal out lines so that sessions are whole'
 complete -c tracebake -n '__tracebake_has 1' -a tokenizer -d 'list and pull and show and clear'
@@ -144,6 +145,11 @@ complete -c tracebake -n '__tracebake_is reblock' -l from -x -d 'Tokens of a blo
 complete -c tracebake -n '__tracebake_is reblock' -l output-file -r -F -d 'Where the rows go'
 complete -c tracebake -n '__tracebake_is reblock' -l quiet -d 'Only errors and warnings'
 complete -c tracebake -n '__tracebake_is reblock' -s h -l help -d 'Show this page'
+
+complete -c tracebake -n '__tracebake_is share' -F
+complete -c tracebake -n '__tracebake_is share' -l output-file -r -F -d 'Where the rows go'
+complete -c tracebake -n '__tracebake_is share' -l salt-file -r -F -d 'Make ids and names with the secret in FILE instead of numbering them, so that files that are shared apart with the same secret still fit together'
+complete -c tracebake -n '__tracebake_is share' -s h -l help -d 'Show this page'
 
 complete -c tracebake -n '__tracebake_is sample' -F
 complete -c tracebake -n '__tracebake_is sample' -l sessions -x -d 'How many sessions to keep'

@@ -103,27 +103,13 @@ static tb_status put_rows(struct copying *copying)
     return TB_OK;
 }
 
-static void put_counts(struct copying *copying)
-{
-    struct tb_json_form *form = &copying->form;
-    const struct tb_meta_counts *counts = copying->change->counts;
-    if (!counts) {
-        put_raw(copying, "counts", copying->counts);
-        return;
-    }
-    tb_json_form_open(form, "counts", '{');
-    tb_json_form_number(form, "sessions", counts->sessions);
-    tb_json_form_number(form, "rows", counts->rows);
-    tb_json_form_number(form, "input_tokens", counts->input_tokens);
-    tb_json_form_number(form, "output_tokens", counts->output_tokens);
-    tb_json_form_close(form, '}');
-}
-
 static tb_status put_all(struct copying *copying, struct tb_span old)
 {
     static const char *const said[] = {
-        "meta_format", "tracebake",  "command", "earlier_commands",
-        "rows",        "block_size", "counts"};
+        "meta_format",      "tracebake", "command",
+        "earlier_commands", "rows",      "block_size",
+        "counts",           "ids",       "salt"};
+    enum { SAID_COUNT = sizeof(said) / sizeof(said[0]), OF_IDS = 2 };
     struct tb_json_form *form = &copying->form;
     const struct tb_meta_change *change = copying->change;
     tb_json_form_open(form, NULL, '{');
@@ -138,8 +124,13 @@ static tb_status put_all(struct copying *copying, struct tb_span old)
     else
         put_raw(copying, "block_size", copying->block_size);
     if (old.len > 0)
-        TB_TRY(put_rest(copying, old, said, sizeof(said) / sizeof(said[0])));
-    put_counts(copying);
+        TB_TRY(
+            put_rest(copying, old, said,
+                     change->has_new_ids ? SAID_COUNT : SAID_COUNT - OF_IDS));
+    if (change->counts)
+        tb_meta_counts_put(form, change->counts);
+    else
+        put_raw(copying, "counts", copying->counts);
     tb_json_form_close(form, '}');
     return form->status;
 }

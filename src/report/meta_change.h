@@ -3,12 +3,7 @@
 #ifndef TB_META_CHANGE_H
 #define TB_META_CHANGE_H
 
-#include "buffer.h"
-#include "stats.h"
-
-struct tb_meta_counts {
-    uint64_t sessions, rows, input_tokens, output_tokens;
-};
+#include "meta_rows.h"
 
 /* All borrowed. */
 struct tb_meta_change {
@@ -16,7 +11,8 @@ struct tb_meta_change {
     const char *command;                 /* NULL: left out */
     bool has_rows;                       /* what a row holds is known: */
     tb_rows rows;                        /* ... this */
-    uint32_t block_size;                 /* tokens; 0: not known */
+    uint32_t block_size;                 /* tokens; 0: as it was */
+    bool has_new_ids;                    /* ids are not by content any more */
     const struct tb_meta_counts *counts; /* NULL: as they were */
 };
 

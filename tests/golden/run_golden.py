@@ -38,6 +38,7 @@ UNSTABLE = (
     (re.compile(rb'("seconds": )[0-9.e-]+'), rb"\1{seconds}"),
     (re.compile(rb"( [MG]B, )[0-9.]+( s)$", re.M), rb"\1{seconds}\2"),
     (re.compile(rb'("tracebake": ")[0-9.]+(")'), rb"\1{version}\2"),
+    (re.compile(rb"(^  )[0-9]+\.[0-9]+\.[0-9]+$", re.M), rb"\1{version}"),
     (re.compile(rb"(^compiled form +)[0-9.]+( MB)$", re.M), rb"\1{size}\2"),
 )
 
