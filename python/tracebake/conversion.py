@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Iterator
 
 from . import _library
 from ._library import StrPath, lib
+from .errors import Error
 
 if TYPE_CHECKING:
     import pyarrow
@@ -156,7 +157,7 @@ class Conversion:
         summary = json.loads(text) if text else None
         try:
             watch.check(status, detail)
-        except _library.Error as error:
+        except Error as error:
             error.summary = summary
             raise
         self._summary = summary

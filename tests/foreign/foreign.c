@@ -31,6 +31,20 @@ static int there_and_back(struct tb_codec *codec)
     return 0;
 }
 
+static int many_at_once(struct tb_codec *codec)
+{
+    static const char *const texts[] = {"There", "and back", "again"};
+    static const size_t lens[] = {5, 8, 5};
+    struct tb_error error;
+    tb_token ids[32];
+    size_t offsets[4], done;
+    if (tb_codec_encode_batch(codec, texts, lens, 3, ids, 32, offsets, &done,
+                              &error) != TB_OK)
+        return fail(&error);
+    printf("%zu texts, %zu ids\n", done, offsets[done]);
+    return done != 3;
+}
+
 int main(void)
 {
     struct tb_tokenizer *tokenizer;
@@ -44,7 +58,7 @@ int main(void)
     if (tb_tokenizer_load("builtin", NULL, &tokenizer, &error) != TB_OK ||
         tb_codec_new(tokenizer, &codec, &error) != TB_OK)
         return fail(&error);
-    int result = there_and_back(codec);
+    int result = there_and_back(codec) || many_at_once(codec);
     tb_codec_free(codec);
     tb_tokenizer_free(tokenizer);
     return result;
