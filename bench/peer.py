@@ -1,6 +1,7 @@
 """One measurement of somebody else's program, in a process of its own:
 
     peer.py orjson FILE            parse all of it, read before the clock starts
+    peer.py orjson_lines FILE      ... line by line, and forget it
     peer.py simdjson FILE
     peer.py hf TOKENIZER FILE      encode it as one text, on one thread
     peer.py gigatoken TOKENIZER FILE
@@ -32,8 +33,16 @@ def read(path):
         return file.read()
 
 
+def parse_lines(loads, lines):
+    for line in lines:
+        loads(line)
+
+
 def parse(name, path):
     data = read(path)
+    if name == "orjson_lines":
+        import orjson
+        return timed(parse_lines, orjson.loads, data.splitlines())[1]
     if name == "orjson":
         import orjson
         if not path.endswith("l"):
@@ -72,7 +81,7 @@ def encode(name, tokenizer, path):
 
 
 def main(name, *arguments):
-    measure = parse if name in ("orjson", "simdjson") else encode
+    measure = parse if name in ("orjson", "orjson_lines", "simdjson") else encode
     print(json.dumps(measure(name, *arguments)), flush=True)
     os._exit(0)  # taking the result apart is not measured
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measure tracebake beside other programs, in one interleaved run.
 
-    bench/run.py [--quick] [--only CONVERT,TOKENIZE,LINEAR,WORST] [--rounds N]
-                 [--docs]
+    bench/run.py [--quick] [--only CONVERT,TOKENIZE,LINEAR,WORST,ROWS]
+                 [--rounds N] [--docs]
 
-Makes its inputs of real text of this machine (texts.py, traces.py), and its
-own Python environment with the peers of requirements.txt, under build/bench.
+Makes its inputs of real text of this machine (texts.py, traces.py) and of rows
+(rows.py), and its own Python environment with the peers of requirements.txt,
+under build/bench.
 Results are held equal before anything is timed: ids against Hugging Face
 tokenizers, rows of one thread against those of two. Ours and theirs then run
 by turns; what counts are medians of ratios within a round. Raw samples and the
@@ -41,7 +42,7 @@ LLAMA = TOKENIZERS / "llama3_1"
 O200K = TOKENIZERS / "gpt4o"
 MEGABYTE = 1 << 20
 MARKS = ("<!-- TABLE: begin -->", "<!-- TABLE: end -->")
-GROUPS = ("convert", "tokenize", "linear", "worst")
+GROUPS = ("convert", "tokenize", "linear", "worst", "rows")
 
 
 def say(*words):
@@ -333,6 +334,24 @@ def bench_worst(report, sizes, rounds):
             report.add(f"{name}, {tokenizer.name}", jobs)
 
 
+# ---------------------------------------------------------------------- rows
+
+def bench_rows(report, sizes, rounds):
+    """What reads rows, beside parsing their lines."""
+    for shape in ("agents", "published", "fresh", "hashes", "deltas"):
+        figures = json.loads(helper("rows.py", INPUTS, shape, sizes["rows"]))
+        path = figures["path"]
+        kind = "delta" if shape == "deltas" else "whole"
+        jobs = [Job("orjson, its lines alone",
+                    [PYTHON, ROOT / "bench" / "peer.py", "orjson_lines", path],
+                    is_inside=True),
+                Job("analyze", [TRACEBAKE, "analyze", path, "--rows", kind])]
+        interleave(jobs, rounds)
+        report.add(f"rows, {shape}", jobs, figures["bytes"], note=(
+            f"{figures['bytes'] / 1e6:.0f} MB, {figures['rows']} rows, "
+            f"{figures['blocks']} distinct blocks"))
+
+
 # ---------------------------------------------------------------------- main
 
 def write_results(report, described, rounds):
@@ -370,11 +389,11 @@ def main():
                         help="write the tables into docs/PERFORMANCE.md")
     arguments = parser.parse_args()
     sizes = {"trace": 109 * MEGABYTE, "text": 20_000_000, "check": 1_000_000,
-             "worst": 2_000_000,
+             "worst": 2_000_000, "rows": 1_000_000_000,
              "linear": [10 * MEGABYTE, 109 * MEGABYTE, 1000 * MEGABYTE]}
     if arguments.quick:
         sizes = {"trace": 10 * MEGABYTE, "text": 2_000_000, "check": 200_000,
-                 "worst": 200_000, "linear": [5 * MEGABYTE, 20 * MEGABYTE]}
+                 "worst": 200_000, "rows": 50_000_000, "linear": [5 * MEGABYTE, 20 * MEGABYTE]}
     build()
     install_peers()
     described, report = machine(), Report()

@@ -44,7 +44,7 @@ double tb_hit_rate_value(const struct tb_trace_analysis *analysis,
                    ? cache->share_sum / (double)cache->id_prompt_count
                    : 0;
     case TB_HIT_RATE_ANY_BLOCK:
-        return ratio(cache->block_count - cache->tree.id_count,
+        return ratio(cache->block_count - cache->tree.block_count,
                      cache->block_count);
     case TB_HIT_RATE_REUSE:
         return tb_prefix_reuse_ratio(&cache->tree);
@@ -107,8 +107,8 @@ static uint64_t distinct_tokens(const struct tb_prefix_tree *tree)
 {
     uint64_t tokens = 0;
     for (uint32_t i = 1; i < tree->node_count; i++)
-        tokens +=
-            tree->nodes[i].tokens - tree->nodes[tree->nodes[i].parent].tokens;
+        tokens += tb_prefix_node_tokens(tree, i) -
+                  tb_prefix_node_tokens(tree, tree->nodes[i].parent);
     return tokens;
 }
 
@@ -118,7 +118,7 @@ static void put_working_set(struct tb_json_form *form,
     const struct tb_stack_distance *stack = &cache->stack;
     uint64_t served = tb_prefix_cache_served(cache);
     tb_json_form_open(form, "working_set", '{');
-    tb_json_form_number(form, "blocks", cache->tree.id_count);
+    tb_json_form_number(form, "blocks", cache->tree.block_count);
     tb_json_form_number(form, "tokens", distinct_tokens(&cache->tree));
     tb_json_form_number(
         form, "blocks_for_90",
@@ -177,7 +177,7 @@ static void put_block_sizes(struct tb_json_form *form,
         tb_json_form_number(form, "tokens", served);
         tb_json_form_real(form, "share",
                           ratio(served, sized->cache.prompt_tokens));
-        tb_json_form_number(form, "blocks", sized->cache.tree.id_count);
+        tb_json_form_number(form, "blocks", sized->cache.tree.block_count);
         put_sizes(form, report, sized);
         tb_json_form_close(form, '}');
     }
@@ -265,6 +265,8 @@ static void put_prefixes(struct tb_json_form *form,
     tb_json_form_open(form, "shared_prefixes", '[');
     for (size_t i = 0; i < count; i++) {
         const struct tb_shared_prefix *prefix = &prefixes[i];
+        uint32_t agent =
+            tb_row_numbers_get(&analysis->owners.agents, prefix->first_row);
         tb_json_form_open(form, NULL, '{');
         tb_json_form_number(form, "saved_tokens", prefix->saved_tokens);
         tb_json_form_number(form, "rows", prefix->rows);
@@ -272,11 +274,10 @@ static void put_prefixes(struct tb_json_form *form,
         tb_json_form_number(form, "blocks", prefix->blocks);
         tb_json_form_number(form, "last_id", prefix->last_id);
         tb_json_form_number(form, "first_row", prefix->first_row + UINT64_C(1));
-        tb_json_form_text(
-            form, "agent",
-            prefix->first_agent
-                ? tb_name_table_name(&analysis->agents, prefix->first_agent - 1)
-                : TB_SPAN(""));
+        tb_json_form_text(form, "agent",
+                          agent
+                              ? tb_name_table_name(&analysis->agents, agent - 1)
+                              : TB_SPAN(""));
         tb_json_form_close(form, '}');
     }
     tb_json_form_close(form, ']');
@@ -287,9 +288,8 @@ tb_status tb_analysis_json(const struct tb_analysis_report *report,
 {
     struct tb_trace_analysis *analysis = report->analysis;
     struct tb_shared_prefix prefixes[TB_ANALYSIS_PREFIXES];
-    size_t prefix_count;
-    TB_TRY(tb_prefix_ranking(&analysis->caches[0].cache.tree, prefixes,
-                             TB_ANALYSIS_PREFIXES, &prefix_count));
+    size_t prefix_count = tb_prefix_ranking(&analysis->caches[0].cache.tree,
+                                            prefixes, TB_ANALYSIS_PREFIXES);
     struct tb_json_form form = tb_json_form_on(buffer, false);
     tb_json_form_open(&form, NULL, '{');
     put_head(&form, report);

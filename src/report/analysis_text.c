@@ -167,7 +167,7 @@ static void put_needs(struct tb_page *page, const struct tb_prefix_cache *cache)
         page, "working set",
         "%s; of what is served without limits, 90 %% needs %s, 99 %% %s and "
         "all of it %s",
-        tb_counted(cache->tree.id_count, "distinct block").text,
+        tb_counted(cache->tree.block_count, "distinct block").text,
         tb_grouped(tb_stack_distance_needed(stack, most)).text,
         tb_grouped(tb_stack_distance_needed(stack, nearly_all)).text,
         tb_grouped(tb_stack_distance_needed(stack, (uint64_t)served)).text);
@@ -220,7 +220,7 @@ static void put_block_sizes(struct tb_page *page,
         tb_page_put(
             page, "%7.1f %% %17s\n",
             percent(tb_prefix_cache_served(cache), cache->prompt_tokens),
-            tb_grouped(cache->tree.id_count).text);
+            tb_grouped(cache->tree.block_count).text);
     }
 }
 
@@ -228,9 +228,8 @@ static tb_status put_prefixes(struct tb_page *page,
                               const struct tb_trace_analysis *analysis)
 {
     struct tb_shared_prefix prefixes[TB_ANALYSIS_PREFIXES];
-    size_t count;
-    TB_TRY(tb_prefix_ranking(&analysis->caches[0].cache.tree, prefixes,
-                             TB_ANALYSIS_PREFIXES, &count));
+    size_t count = tb_prefix_ranking(&analysis->caches[0].cache.tree, prefixes,
+                                     TB_ANALYSIS_PREFIXES);
     if (count == 0)
         return TB_OK;
     tb_page_put(page, "\n%-22s%8s%9s%8s%13s%s\n", "shared prefixes", "rows",
@@ -238,15 +237,16 @@ static tb_status put_prefixes(struct tb_page *page,
                 analysis->agents.count ? "  agent" : "");
     for (size_t i = 0; i < count; i++) {
         const struct tb_shared_prefix *prefix = &prefixes[i];
+        uint32_t number =
+            tb_row_numbers_get(&analysis->owners.agents, prefix->first_row);
         tb_page_put(page, "  first in row %-7" PRIu32, prefix->first_row + 1);
         tb_page_put(page, " %7s", tb_grouped(prefix->rows).text);
         tb_page_put(page, " %8s", tb_grouped(prefix->tokens).text);
         tb_page_put(page, " %7s", tb_grouped(prefix->blocks).text);
         tb_page_put(page, " %12s", tb_grouped(prefix->saved_tokens).text);
-        if (prefix->first_agent) {
+        if (number) {
             struct tb_span agent = tb_page_shortened(
-                tb_name_table_name(&analysis->agents, prefix->first_agent - 1),
-                AGENT_SHOWN);
+                tb_name_table_name(&analysis->agents, number - 1), AGENT_SHOWN);
             tb_page_put(page, "  %.*s", (int)agent.len,
                         (const char *)agent.ptr);
         }

@@ -1,9 +1,10 @@
 #include "prefix_cache.h"
 
 tb_status tb_prefix_cache_init(struct tb_prefix_cache *cache,
-                               uint32_t block_len)
+                               uint32_t block_len,
+                               const struct tb_row_owners *owners)
 {
-    *cache = (struct tb_prefix_cache){0};
+    *cache = (struct tb_prefix_cache){.owners = owners};
     return tb_prefix_tree_init(&cache->tree, block_len);
 }
 
@@ -15,9 +16,9 @@ void tb_prefix_cache_release(struct tb_prefix_cache *cache)
     tb_visitor_set_release(&cache->agents);
 }
 
-tb_status tb_prefix_cache_begin(struct tb_prefix_cache *cache, uint32_t start)
+void tb_prefix_cache_begin(struct tb_prefix_cache *cache, uint32_t start)
 {
-    return tb_prefix_tree_begin(&cache->tree, start);
+    tb_prefix_tree_begin(&cache->tree, start);
 }
 
 tb_status tb_prefix_cache_extend(struct tb_prefix_cache *cache,
@@ -30,7 +31,7 @@ tb_status tb_prefix_cache_extend(struct tb_prefix_cache *cache,
 
 uint32_t tb_prefix_cache_last(const struct tb_prefix_cache *cache)
 {
-    return tb_prefix_tree_end(&cache->tree);
+    return cache->tree.end;
 }
 
 uint64_t tb_prefix_cache_served(const struct tb_prefix_cache *cache)
@@ -41,124 +42,90 @@ uint64_t tb_prefix_cache_served(const struct tb_prefix_cache *cache)
 /* ---- who was here before --------------------------------------------------
  */
 
-/* A node may have been cut off the beginning of another, whose visitors were
- * here too. */
-static bool had_session(const struct tb_prefix_cache *cache, uint32_t number,
-                        uint32_t session)
-{
-    for (; number; number = cache->tree.nodes[number].lower) {
-        const struct tb_prefix_node *node = &cache->tree.nodes[number];
-        if (node->first_session == session)
-            return true;
-        if (!node->has_more_sessions)
-            return false;
-        if (tb_visitor_set_has(&cache->sessions, number, session))
-            return true;
-    }
-    return false;
-}
+enum { NOBODY = UINT32_MAX };
 
-static bool had_agent(const struct tb_prefix_cache *cache, uint32_t number,
-                      uint32_t agent)
-{
-    for (; number; number = cache->tree.nodes[number].lower) {
-        const struct tb_prefix_node *node = &cache->tree.nodes[number];
-        if (node->first_agent == agent)
-            return true;
-        if (!node->has_more_agents)
-            return false;
-        if (tb_visitor_set_has(&cache->agents, number, agent))
-            return true;
-    }
-    return false;
-}
-
-/* How many of the path's first nodes the session, and the agent, had before:
- * whoever had a node had those above it. */
-struct visits {
-    uint32_t session_count, agent_count;
+/* Sessions, or agents: a node's first, and a set of the others. A node may have
+ * been cut off the beginning of another, whose visitors were here too. */
+struct visitors {
+    const struct tb_prefix_tree *tree;
+    const struct tb_row_numbers *first; // by row
+    struct tb_visitor_set *others;
+    bool is_sessions;
 };
 
-static struct visits count_visits(const struct tb_prefix_cache *cache,
-                                  const struct tb_cached_prompt *prompt)
+static bool has_more(const struct visitors *visitors, uint32_t node)
 {
-    const struct tb_prefix_tree *tree = &cache->tree;
-    struct visits visits = {0};
-    while (
-        !prompt->is_alone && visits.session_count < tree->old_count &&
-        had_session(cache, tree->path[visits.session_count], prompt->session))
-        visits.session_count++;
-    while (visits.agent_count < tree->old_count &&
-           had_agent(cache, tree->path[visits.agent_count], prompt->agent))
-        visits.agent_count++;
-    return visits;
+    return visitors->is_sessions ? visitors->tree->nodes[node].has_more_sessions
+                                 : visitors->tree->nodes[node].has_more_agents;
 }
 
-static tb_status visit_node(struct tb_prefix_cache *cache, uint32_t number,
-                            const struct tb_cached_prompt *prompt)
+static bool had(const struct visitors *visitors, uint32_t node,
+                uint32_t visitor)
 {
-    struct tb_prefix_node *node = &cache->tree.nodes[number];
-    // Nobody will ask for a session that does not come again.
-    if (prompt->is_alone) {
-        node->has_more_sessions = true;
-    } else if (!had_session(cache, number, prompt->session)) {
-        node->has_more_sessions = true;
-        TB_TRY(tb_visitor_set_add(&cache->sessions, number, prompt->session));
+    const struct tb_prefix_node *nodes = visitors->tree->nodes;
+    for (;; node = nodes[node].child) {
+        if (tb_row_numbers_get(visitors->first, nodes[node].first_row) ==
+            visitor)
+            return true;
+        if (!has_more(visitors, node))
+            return false;
+        if (tb_visitor_set_has(visitors->others, node, visitor))
+            return true;
+        if (!nodes[node].is_cut)
+            return false;
     }
-    if (!had_agent(cache, number, prompt->agent)) {
-        node->has_more_agents = true;
-        TB_TRY(tb_visitor_set_add(&cache->agents, number, prompt->agent));
+}
+
+/* The last node of the path that was there before which `visitor` had: whoever
+ * had a node had those above it. Those below it are visited now; not on the way
+ * up, since nodes ask those that they were cut from. */
+static tb_status visit(const struct visitors *visitors, uint32_t visitor,
+                       uint32_t *had_node)
+{
+    struct tb_prefix_node *nodes = visitors->tree->nodes;
+    uint32_t last = visitors->tree->old_end;
+    while (last != TB_PREFIX_ROOT && !had(visitors, last, visitor))
+        last = nodes[last].parent;
+    *had_node = last;
+    for (uint32_t node = visitors->tree->old_end; node != last;
+         node = nodes[node].parent) {
+        if (visitors->is_sessions)
+            nodes[node].has_more_sessions = true;
+        else
+            nodes[node].has_more_agents = true;
+        TB_TRY(tb_visitor_set_add(visitors->others, node, visitor));
     }
     return TB_OK;
 }
 
-static tb_status visit(struct tb_prefix_cache *cache, struct visits visits,
-                       const struct tb_cached_prompt *prompt)
+/* Nobody will ask for a session that does not come again. */
+static void visit_alone(struct tb_prefix_tree *tree)
 {
-    const struct tb_prefix_tree *tree = &cache->tree;
-    for (uint32_t i = 0; i < tree->path_count; i++) {
-        struct tb_prefix_node *node = &tree->nodes[tree->path[i]];
-        node->row_count++;
-        if (i < visits.session_count && i < visits.agent_count)
-            continue;
-        if (i < tree->old_count) {
-            TB_TRY(visit_node(cache, tree->path[i], prompt));
-            continue;
-        }
-        node->first_session = prompt->session;
-        node->first_agent = prompt->agent;
-        node->first_row = cache->row_count;
-    }
-    return TB_OK;
+    for (uint32_t node = tree->old_end;
+         node != TB_PREFIX_ROOT && !tree->nodes[node].has_more_sessions;
+         node = tree->nodes[node].parent)
+        tree->nodes[node].has_more_sessions = true;
 }
 
 /* ---- tokens ---------------------------------------------------------------
  */
 
-// Tokens of the prompt that its first `count` path nodes hold.
-static uint64_t tokens_of(const struct tb_prefix_cache *cache,
-                          const struct tb_cached_prompt *prompt, uint32_t count)
+// Tokens of the prompt up to the end of `node`.
+static uint64_t tokens_to(const struct tb_prefix_cache *cache,
+                          const struct tb_cached_prompt *prompt, uint32_t node)
 {
-    if (count == 0)
-        return 0;
     const struct tb_prefix_tree *tree = &cache->tree;
-    const struct tb_prefix_node *node = &tree->nodes[tree->path[count - 1]];
     if (!prompt->is_one_piece)
-        return node->tokens;
-    uint64_t tokens = (uint64_t)node->depth * tree->block_len;
+        return tb_prefix_node_tokens(tree, node);
+    uint64_t tokens = (uint64_t)tree->nodes[node].depth * tree->block_len;
     return tokens < prompt->covered ? tokens : prompt->covered;
-}
-
-static uint32_t depth_of(const struct tb_prefix_tree *tree, uint32_t count)
-{
-    return count ? tree->nodes[tree->path[count - 1]].depth : 0;
 }
 
 static void count_blocks(struct tb_prefix_cache *cache)
 {
     const struct tb_prefix_tree *tree = &cache->tree;
-    uint32_t all = depth_of(tree, tree->path_count);
-    uint32_t served = depth_of(tree, tree->old_count);
+    uint32_t all = tree->nodes[tree->end].depth;
+    uint32_t served = tree->nodes[tree->old_end].depth;
     if (all == 0)
         return;
     cache->block_count += all;
@@ -171,20 +138,38 @@ tb_status tb_prefix_cache_end(struct tb_prefix_cache *cache,
                               const struct tb_cached_prompt *prompt,
                               uint64_t *served)
 {
-    struct visits visits = count_visits(cache, prompt);
-    uint64_t by_session = tokens_of(cache, prompt, visits.session_count);
-    uint64_t by_agent = tokens_of(cache, prompt, visits.agent_count);
+    struct tb_prefix_tree *tree = &cache->tree;
+    const struct visitors sessions = {tree, &cache->owners->sessions,
+                                      &cache->sessions, true};
+    const struct visitors agents = {tree, &cache->owners->agents,
+                                    &cache->agents, false};
+    uint32_t session_node = TB_PREFIX_ROOT, agent_node;
+    if (prompt->session == NOBODY)
+        visit_alone(tree);
+    else
+        TB_TRY(visit(&sessions, prompt->session, &session_node));
+    TB_TRY(visit(&agents, prompt->agent, &agent_node));
+    uint64_t by_session = tokens_to(cache, prompt, session_node);
+    uint64_t by_agent = tokens_to(cache, prompt, agent_node);
     if (by_agent < by_session)
         by_agent = by_session;
-    *served = tokens_of(cache, prompt, cache->tree.old_count);
+    *served = tokens_to(cache, prompt, tree->old_end);
     cache->session_tokens += by_session;
     cache->agent_tokens += by_agent - by_session;
     cache->other_tokens += *served - by_agent;
     cache->prompt_tokens += prompt->length;
     count_blocks(cache);
-    TB_TRY(visit(cache, visits, prompt));
-    cache->row_count++;
+    tb_prefix_tree_end(tree, cache->row_count++);
     return tb_stack_distance_add(
-        &cache->stack, &cache->tree,
-        (struct tb_block_tokens){prompt->is_one_piece, prompt->covered});
+        &cache->stack, tree,
+        (struct tb_block_tokens){prompt->is_one_piece, prompt->covered,
+                                 prompt->is_long ? prompt->session
+                                                 : TB_LONG_RUN_NONE});
+}
+
+tb_status tb_prefix_cache_finish(struct tb_prefix_cache *cache,
+                                 const uint32_t *ends)
+{
+    tb_prefix_tree_finish(&cache->tree);
+    return tb_stack_distance_finish(&cache->stack, &cache->tree, ends);
 }

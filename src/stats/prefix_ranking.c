@@ -2,19 +2,18 @@
 
 #include <string.h>
 
-#include "memory.h"
-
 static struct tb_shared_prefix prefix_of(const struct tb_prefix_tree *tree,
-                                         const struct tb_prefix_node *node)
+                                         uint32_t number)
 {
+    const struct tb_prefix_node *node = &tree->nodes[number];
+    uint64_t tokens = tb_prefix_node_tokens(tree, number);
     return (struct tb_shared_prefix){
-        .saved_tokens = node->tokens * (node->row_count - 1),
-        .tokens = node->tokens,
-        .rows = node->row_count,
+        .saved_tokens = tokens * (node->prompt_count - UINT64_C(1)),
+        .tokens = tokens,
+        .rows = node->prompt_count,
         .blocks = node->depth,
-        .last_id = tree->ids[node->ids_at + node->len - 1],
+        .last_id = tb_prefix_node_last_id(tree, number),
         .first_row = node->first_row,
-        .first_agent = node->first_agent,
     };
 }
 
@@ -42,40 +41,28 @@ static void insert(struct tb_shared_prefix *prefixes, size_t most,
     prefixes[at] = *prefix;
 }
 
-tb_status tb_prefix_ranking(const struct tb_prefix_tree *tree,
-                            struct tb_shared_prefix *prefixes, size_t most,
-                            size_t *count)
+size_t tb_prefix_ranking(const struct tb_prefix_tree *tree,
+                         struct tb_shared_prefix *prefixes, size_t most)
 {
-    // The most rows that a child of each node has.
-    uint32_t *child_rows =
-        tb_memory_zeroed(tree->node_count, sizeof(*child_rows));
-    if (!child_rows)
-        return TB_ERR_MEMORY;
+    size_t count = 0;
     for (uint32_t i = 1; i < tree->node_count; i++) {
         const struct tb_prefix_node *node = &tree->nodes[i];
-        if (child_rows[node->parent] < node->row_count)
-            child_rows[node->parent] = node->row_count;
-    }
-    *count = 0;
-    for (uint32_t i = 1; i < tree->node_count; i++) {
-        const struct tb_prefix_node *node = &tree->nodes[i];
-        if (!node->has_more_sessions || child_rows[i] == node->row_count)
+        if (!node->has_more_sessions || node->left)
             continue;
-        struct tb_shared_prefix prefix = prefix_of(tree, node);
-        insert(prefixes, most, count, &prefix);
+        struct tb_shared_prefix prefix = prefix_of(tree, i);
+        insert(prefixes, most, &count, &prefix);
     }
-    tb_memory_free(child_rows);
-    return TB_OK;
+    return count;
 }
 
 double tb_prefix_reuse_ratio(const struct tb_prefix_tree *tree)
 {
     uint64_t reused = 0, all = 0;
     for (uint32_t i = 1; i < tree->node_count; i++) {
-        uint64_t beginnings =
-            (uint64_t)tree->nodes[i].len * tree->nodes[i].row_count;
+        uint64_t rows = tree->nodes[i].prompt_count;
+        uint64_t beginnings = tb_prefix_node_len(tree, i) * rows;
         all += beginnings;
-        reused += tree->nodes[i].row_count > 1 ? beginnings : 0;
+        reused += rows > 1 ? beginnings : 0;
     }
     return all ? (double)reused / (double)all : 0;
 }

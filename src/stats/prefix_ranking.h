@@ -12,17 +12,17 @@ struct tb_shared_prefix {
     uint32_t blocks;
     uint64_t last_id;   /* of its last block */
     uint32_t first_row; /* that has it, from 0 */
-    uint32_t first_agent;
 };
 
 /* Fills `prefixes` with up to `most` of them, the largest saving first; of
- * equal ones the longer first, then the earlier. TB_ERR_MEMORY. */
-TB_NODISCARD tb_status tb_prefix_ranking(const struct tb_prefix_tree *tree,
-                                         struct tb_shared_prefix *prefixes,
-                                         size_t most, size_t *count);
+ * equal ones the longer first, then the earlier. Returns how many there are.
+ * `tree` is finished. */
+size_t tb_prefix_ranking(const struct tb_prefix_tree *tree,
+                         struct tb_shared_prefix *prefixes, size_t most);
 
 /* Of all beginnings of all prompts, one for each block, the share that more
- * than one prompt has: what aiperf calls prefix reuse ratio. 0 without any. */
+ * than one prompt has: what aiperf calls prefix reuse ratio. 0 without any.
+ * `tree` is finished. */
 double tb_prefix_reuse_ratio(const struct tb_prefix_tree *tree);
 
 #endif

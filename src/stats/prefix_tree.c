@@ -1,5 +1,6 @@
 #include "prefix_tree.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "buffer.h"
@@ -9,6 +10,8 @@
 enum { FIRST_SLOTS = 16 };
 
 #define BLOCKS_MAX (UINT32_MAX - 1)
+
+static_assert(sizeof(struct tb_prefix_node) == 40, "most of the memory");
 
 tb_status tb_prefix_tree_init(struct tb_prefix_tree *tree, uint32_t block_len)
 {
@@ -30,8 +33,33 @@ void tb_prefix_tree_release(struct tb_prefix_tree *tree)
     tb_memory_free(tree->nodes);
     tb_memory_free(tree->ids);
     tb_memory_free(tree->children);
-    tb_memory_free(tree->path);
     *tree = (struct tb_prefix_tree){0};
+}
+
+uint64_t tb_prefix_node_tokens(const struct tb_prefix_tree *tree, uint32_t node)
+{
+    return node == TB_PREFIX_ROOT ? 0
+                                  : tree->nodes[node].last_token + UINT64_C(1);
+}
+
+uint32_t tb_prefix_node_len(const struct tb_prefix_tree *tree, uint32_t node)
+{
+    const struct tb_prefix_node *nodes = tree->nodes;
+    return nodes[node].depth - nodes[nodes[node].parent].depth;
+}
+
+static uint64_t first_id(const struct tb_prefix_tree *tree, uint32_t node)
+{
+    uint32_t id = tree->nodes[node].id;
+    return tree->nodes[node].is_listed ? tree->ids[id] : id;
+}
+
+uint64_t tb_prefix_node_last_id(const struct tb_prefix_tree *tree,
+                                uint32_t node)
+{
+    uint32_t last = tb_prefix_node_len(tree, node) - 1;
+    return tree->nodes[node].is_run ? first_id(tree, node) + last
+                                    : tree->ids[tree->nodes[node].id + last];
 }
 
 /* ---- children ------------------------------------------------------------ */
@@ -42,11 +70,6 @@ static uint64_t hash_of(const struct tb_prefix_tree *tree, uint32_t parent,
     uint64_t key[] = {parent, id};
     return tb_hash64((struct tb_span){(const uint8_t *)key, sizeof(key)},
                      tree->secret);
-}
-
-static uint64_t first_id(const struct tb_prefix_tree *tree, uint32_t node)
-{
-    return tree->ids[tree->nodes[node].ids_at];
 }
 
 /* The slot of the child of `parent` that begins with `id`, or the free one
@@ -64,58 +87,62 @@ static uint32_t *find_slot(const struct tb_prefix_tree *tree, uint32_t parent,
     }
 }
 
+// 0: there is none.
+static uint32_t find_child(const struct tb_prefix_tree *tree, uint32_t parent,
+                           uint64_t id)
+{
+    const struct tb_prefix_node *above = &tree->nodes[parent];
+    if (above->child == 0 || first_id(tree, above->child) == id)
+        return above->child;
+    return above->has_more ? *find_slot(tree, parent, id) : 0;
+}
+
 static tb_status grow_children(struct tb_prefix_tree *tree)
 {
     uint32_t *old = tree->children;
-    size_t slots = 2 * tree->child_slots;
-    uint32_t *grown = tb_memory_zeroed(slots, sizeof(*grown));
+    size_t slots = tree->child_slots;
+    uint32_t *grown = tb_memory_zeroed(2 * slots, sizeof(*grown));
     if (!grown)
         return TB_ERR_MEMORY;
     tree->children = grown;
-    tree->child_slots = slots;
-    for (uint32_t node = 1; node < tree->node_count; node++)
-        *find_slot(tree, tree->nodes[node].parent, first_id(tree, node)) = node;
+    tree->child_slots = 2 * slots;
+    for (size_t i = 0; i < slots; i++)
+        if (old[i])
+            *find_slot(tree, tree->nodes[old[i]].parent,
+                       first_id(tree, old[i])) = old[i];
     tb_memory_free(old);
     return TB_OK;
 }
 
+// Room for it was made.
+static void add_child(struct tb_prefix_tree *tree, uint32_t parent,
+                      uint32_t node)
+{
+    struct tb_prefix_node *above = &tree->nodes[parent];
+    if (above->child == 0) {
+        above->child = TB_PREFIX_NUMBER(node);
+        return;
+    }
+    above->has_more = true;
+    *find_slot(tree, parent, first_id(tree, node)) = node;
+    tree->child_count++;
+}
+
 /* ---- nodes --------------------------------------------------------------- */
 
+// Room for one more, and for its place among children.
 static tb_status reserve_node(struct tb_prefix_tree *tree)
 {
+    if (tree->node_count > TB_PREFIX_NODES_MAX)
+        return TB_ERR_LIMIT;
     struct tb_prefix_node *nodes =
         tb_array_grow(tree->nodes, &tree->node_capacity,
                       (size_t)tree->node_count + 1, sizeof(*nodes));
     if (!nodes)
         return TB_ERR_MEMORY;
     tree->nodes = nodes;
-    if (tree->node_count >= tree->child_slots / 2)
+    if (3 * tree->child_count >= 2 * tree->child_slots)
         TB_TRY(grow_children(tree));
-    return TB_OK;
-}
-
-/* Cuts the first `len` blocks off `lower`, as a node of their own above it. */
-static tb_status split(struct tb_prefix_tree *tree, uint32_t lower,
-                       uint32_t len, uint32_t *upper)
-{
-    TB_TRY(reserve_node(tree));
-    struct tb_prefix_node *below = &tree->nodes[lower];
-    uint32_t *slot = find_slot(tree, below->parent, first_id(tree, lower));
-    uint32_t number = tree->node_count++;
-    struct tb_prefix_node *above = &tree->nodes[number];
-    *above = *below;
-    above->len = len;
-    above->depth = below->depth - below->len + len;
-    above->tail_len = tree->block_len;
-    above->lower = lower;
-    above->tokens = below->tokens - below->tail_len -
-                    (uint64_t)(below->len - len - 1) * tree->block_len;
-    *slot = number;
-    below->parent = number;
-    below->len -= len;
-    below->ids_at += len;
-    *find_slot(tree, number, first_id(tree, lower)) = lower;
-    *upper = number;
     return TB_OK;
 }
 
@@ -131,91 +158,167 @@ static tb_status reserve_ids(struct tb_prefix_tree *tree, size_t count)
     return TB_OK;
 }
 
-static tb_status add_node(struct tb_prefix_tree *tree, uint32_t parent,
-                          const uint64_t *ids, size_t count, uint32_t tail_len,
-                          uint32_t *number)
+/* Cuts `len` blocks off what a node's ids are. Room for one more was made. */
+static void cut_ids(struct tb_prefix_tree *tree, struct tb_prefix_node *node,
+                    uint32_t len)
+{
+    if (node->is_listed && node->is_run) {
+        tree->ids[tree->id_count] = tree->ids[node->id] + len;
+        node->id = tree->id_count++;
+        return;
+    }
+    if (!node->is_listed && node->id > UINT32_MAX - len) {
+        tree->ids[tree->id_count] = node->id + (uint64_t)len;
+        node->id = tree->id_count++;
+        node->is_listed = true;
+        return;
+    }
+    node->id += len;
+}
+
+/* Takes the place of `lower` with its parent, which knows it by its first id.
+ */
+static void replace_child(struct tb_prefix_tree *tree, uint32_t lower,
+                          uint32_t upper)
+{
+    uint32_t parent = tree->nodes[lower].parent;
+    if (tree->nodes[parent].child == lower)
+        tree->nodes[parent].child = TB_PREFIX_NUMBER(upper);
+    else
+        *find_slot(tree, parent, first_id(tree, lower)) = upper;
+}
+
+/* Cuts the first `len` blocks off `lower`, as a node of their own above it. */
+static tb_status split(struct tb_prefix_tree *tree, uint32_t lower,
+                       uint32_t len, uint32_t *upper)
 {
     TB_TRY(reserve_node(tree));
-    TB_TRY(reserve_ids(tree, count));
-    const struct tb_prefix_node *above = &tree->nodes[parent];
-    if (count > BLOCKS_MAX - above->depth)
-        return TB_ERR_LIMIT;
-    *number = tree->node_count++;
-    tree->nodes[*number] = (struct tb_prefix_node){
-        .tokens =
-            above->tokens + (count - 1) * (uint64_t)tree->block_len + tail_len,
-        .parent = parent,
-        .depth = above->depth + (uint32_t)count,
-        .len = (uint32_t)count,
-        .ids_at = tree->id_count,
-        .tail_len = tail_len,
-    };
-    memcpy(tree->ids + tree->id_count, ids, count * sizeof(*ids));
-    tree->id_count += (uint32_t)count;
-    *find_slot(tree, parent, ids[0]) = *number;
+    TB_TRY(reserve_ids(tree, 1));
+    uint32_t number = tree->node_count++;
+    replace_child(tree, lower, number);
+    struct tb_prefix_node *below = &tree->nodes[lower];
+    struct tb_prefix_node *above = &tree->nodes[number];
+    uint32_t parent = below->parent;
+    *above = *below;
+    above->depth = tree->nodes[parent].depth + len;
+    above->last_token = (uint32_t)(tb_prefix_node_tokens(tree, parent) +
+                                   (uint64_t)len * tree->block_len - 1);
+    above->child = TB_PREFIX_NUMBER(lower);
+    above->is_cut = true;
+    above->has_more = false;
+    above->prompt_count = 0;
+    // In the order of use it stands next to it (stack_distance.h).
+    above->right = 0;
+    above->is_top = false;
+    above->up = TB_PREFIX_NUMBER(lower);
+    if (above->left)
+        tree->nodes[above->left].up = TB_PREFIX_NUMBER(number);
+    below->left = TB_PREFIX_NUMBER(number);
+    below->parent = TB_PREFIX_NUMBER(number);
+    cut_ids(tree, below, len);
+    *upper = number;
     return TB_OK;
 }
 
-/* ---- paths --------------------------------------------------------------- */
-
-static tb_status push(struct tb_prefix_tree *tree, uint32_t node)
+static bool are_in_row(const uint64_t *ids, size_t count)
 {
-    uint32_t *path = tb_array_grow(tree->path, &tree->path_capacity,
-                                   (size_t)tree->path_count + 1, sizeof(*path));
-    if (!path)
-        return TB_ERR_MEMORY;
-    tree->path = path;
-    path[tree->path_count++] = node;
-    return TB_OK;
+    uint64_t other = 0;
+    for (size_t i = 1; i < count; i++)
+        other |= ids[i] - ids[0] - i;
+    return other == 0;
 }
 
-tb_status tb_prefix_tree_begin(struct tb_prefix_tree *tree, uint32_t start)
+/* How many blocks of `node` the ids go along with. */
+static size_t common_count(const struct tb_prefix_tree *tree, uint32_t node,
+                           const uint64_t *ids, size_t most)
 {
-    tree->path_count = 0;
-    for (uint32_t node = start; node != TB_PREFIX_ROOT;
-         node = tree->nodes[node].parent)
-        TB_TRY(push(tree, node));
-    for (uint32_t i = 0; i < tree->path_count / 2; i++) {
-        uint32_t other = tree->path_count - 1 - i, kept = tree->path[i];
-        tree->path[i] = tree->path[other];
-        tree->path[other] = kept;
-    }
-    tree->old_count = tree->path_count;
-    return TB_OK;
-}
-
-uint32_t tb_prefix_tree_end(const struct tb_prefix_tree *tree)
-{
-    return tree->path_count ? tree->path[tree->path_count - 1] : TB_PREFIX_ROOT;
-}
-
-static size_t common_count(const uint64_t *a, const uint64_t *b, size_t most)
-{
+    const struct tb_prefix_node *run = &tree->nodes[node];
     size_t count = 0;
-    while (count < most && a[count] == b[count])
+    if (run->is_run) {
+        uint64_t first = first_id(tree, node);
+        while (count + 8 <= most) {
+            uint64_t other = 0;
+            for (size_t i = 0; i < 8; i++)
+                other |= ids[count + i] ^ (first + count + i);
+            if (other)
+                break;
+            count += 8;
+        }
+        while (count < most && ids[count] == first + count)
+            count++;
+        return count;
+    }
+    const uint64_t *own = tree->ids + run->id;
+    while (count < most && own[count] == ids[count])
         count++;
     return count;
 }
 
-/* Goes down from `*node` as far as there are nodes for it; returns how many
+static tb_status add_ids(struct tb_prefix_tree *tree,
+                         struct tb_prefix_node *node, const uint64_t *ids,
+                         size_t count)
+{
+    node->is_run = are_in_row(ids, count);
+    node->is_listed = !node->is_run || ids[0] > UINT32_MAX;
+    node->id = (uint32_t)ids[0];
+    if (!node->is_listed)
+        return TB_OK;
+    size_t listed = node->is_run ? 1 : count;
+    TB_TRY(reserve_ids(tree, listed));
+    memcpy(tree->ids + tree->id_count, ids, listed * sizeof(*ids));
+    node->id = tree->id_count;
+    tree->id_count += (uint32_t)listed;
+    return TB_OK;
+}
+
+static tb_status add_node(struct tb_prefix_tree *tree, uint32_t parent,
+                          const uint64_t *ids, size_t count, uint32_t tail_len)
+{
+    TB_TRY(reserve_node(tree));
+    uint32_t above_depth = tree->nodes[parent].depth;
+    uint64_t tokens = tb_prefix_node_tokens(tree, parent) +
+                      (count - 1) * (uint64_t)tree->block_len + tail_len;
+    if (count > BLOCKS_MAX - above_depth ||
+        count > BLOCKS_MAX - tree->block_count)
+        return TB_ERR_LIMIT;
+    struct tb_prefix_node node = {
+        .parent = TB_PREFIX_NUMBER(parent),
+        .depth = above_depth + (uint32_t)count,
+        .last_token = (uint32_t)(tokens - 1),
+    };
+    TB_TRY(add_ids(tree, &node, ids, count));
+    tree->nodes[tree->node_count] = node;
+    tree->end = tree->node_count++;
+    tree->block_count += (uint32_t)count;
+    add_child(tree, parent, tree->end);
+    return TB_OK;
+}
+
+/* ---- prompts ------------------------------------------------------------- */
+
+void tb_prefix_tree_begin(struct tb_prefix_tree *tree, uint32_t start)
+{
+    tree->end = tree->old_end = start;
+}
+
+/* Goes down from the end as far as there are nodes for it; `*done` is how many
  * blocks that are. */
 static tb_status follow(struct tb_prefix_tree *tree, const uint64_t *ids,
-                        size_t count, uint32_t *node, size_t *done)
+                        size_t count, size_t *done)
 {
-    while (*done < count) {
-        uint32_t child = *find_slot(tree, *node, ids[*done]);
+    for (*done = 0; *done < count;) {
+        uint32_t child = find_child(tree, tree->end, ids[*done]);
         if (child == 0)
-            return TB_OK;
-        const struct tb_prefix_node *run = &tree->nodes[child];
-        size_t most = count - *done < run->len ? count - *done : run->len;
-        size_t common =
-            common_count(tree->ids + run->ids_at, ids + *done, most);
-        if (common < run->len)
+            break;
+        size_t len = tb_prefix_node_len(tree, child);
+        size_t most = count - *done < len ? count - *done : len;
+        size_t common = common_count(tree, child, ids + *done, most);
+        if (common < len)
             TB_TRY(split(tree, child, (uint32_t)common, &child));
-        TB_TRY(push(tree, child));
         *done += common;
-        *node = child;
+        tree->end = child;
     }
+    tree->old_end = tree->end;
     return TB_OK;
 }
 
@@ -223,14 +326,44 @@ tb_status tb_prefix_tree_extend(struct tb_prefix_tree *tree,
                                 const uint64_t *ids, size_t count,
                                 uint32_t tail_len)
 {
-    uint32_t node = tb_prefix_tree_end(tree);
     size_t done = 0;
-    bool was_old = tree->old_count == tree->path_count;
-    TB_TRY(follow(tree, ids, count, &node, &done));
-    if (was_old)
-        tree->old_count = tree->path_count;
-    if (done == count)
-        return TB_OK;
-    TB_TRY(add_node(tree, node, ids + done, count - done, tail_len, &node));
-    return push(tree, node);
+    if (tree->end == tree->old_end) {
+        TB_TRY(follow(tree, ids, count, &done));
+        tree->first_new = tree->node_count;
+    }
+    return done < count
+               ? add_node(tree, tree->end, ids + done, count - done, tail_len)
+               : TB_OK;
+}
+
+void tb_prefix_tree_end(struct tb_prefix_tree *tree, uint32_t row)
+{
+    tree->nodes[tree->end].prompt_count++;
+    if (tree->end != tree->old_end)
+        for (uint32_t i = tree->first_new; i < tree->node_count; i++)
+            tree->nodes[i].first_row = row;
+}
+
+/* Leaves first: a node is done when all its children are, which `right`
+ * counts. */
+void tb_prefix_tree_finish(struct tb_prefix_tree *tree)
+{
+    struct tb_prefix_node *nodes = tree->nodes;
+    for (uint32_t i = 0; i < tree->node_count; i++)
+        nodes[i].left = nodes[i].right = 0;
+    for (uint32_t i = 1; i < tree->node_count; i++)
+        nodes[nodes[i].parent].right++;
+    for (uint32_t leaf = 1; leaf < tree->node_count; leaf++) {
+        if (nodes[leaf].child)
+            continue;
+        for (uint32_t i = leaf; i != TB_PREFIX_ROOT; i = nodes[i].parent) {
+            struct tb_prefix_node *above = &nodes[nodes[i].parent];
+            above->prompt_count += nodes[i].prompt_count;
+            if (--above->right > 0)
+                break;
+        }
+    }
+    for (uint32_t i = 1; i < tree->node_count; i++)
+        if (nodes[i].prompt_count == nodes[nodes[i].parent].prompt_count)
+            nodes[nodes[i].parent].left = true;
 }

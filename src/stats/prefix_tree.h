@@ -6,7 +6,9 @@
  * prompt leaves it on the way. The lower part keeps the number, so that
  * whoever holds the number of a path's end still has it.
  *
- * Memory: 8 bytes for each distinct block, and about 70 for each node. One
+ * Memory: 40 bytes for each node, and 6 for finding those that are not the
+ * first child. Ids that follow each other, as they do where they are given by
+ * first appearance, need no more; others 8 bytes for each distinct block. One
  * thread at a time; zero-initialised, then tb_prefix_tree_init.
  */
 #ifndef TB_PREFIX_TREE_H
@@ -15,19 +17,28 @@
 #include "status.h"
 
 #define TB_PREFIX_ROOT 0u
+#define TB_PREFIX_NODES_MAX ((1u << 30) - 1)
+/* A node's number, or a slot's, as the members below have room for it. */
+#define TB_PREFIX_NUMBER(number) ((number)&TB_PREFIX_NODES_MAX)
 
 struct tb_prefix_node {
-    uint64_t tokens;   /* from the root to its end */
-    uint32_t parent;   /* the root's is the root */
-    uint32_t depth;    /* blocks from the root to its end */
-    uint32_t len;      /* its own blocks; 0: the root */
-    uint32_t ids_at;   /* of its ids, in the tree's */
-    uint32_t tail_len; /* tokens of its last block; the others are full */
-    uint32_t lower; /* that it was cut from, whose visitors were here; or 0 */
-    uint32_t row_count;
-    uint32_t first_row, first_session, first_agent;
-    uint32_t slot;                           /* belongs to stack_distance.h */
-    bool has_more_sessions, has_more_agents; /* than the first */
+    uint32_t parent : 30; /* the root's is the root */
+    uint32_t has_more_sessions : 1, has_more_agents : 1; /* than the first */
+    uint32_t child : 30;   /* the first that it had, or 0 */
+    uint32_t is_cut : 1;   /* ... it was cut from, whose visitors were here */
+    uint32_t has_more : 1; /* children than that */
+    uint32_t up : 30;      /* left, right, up: belong to stack_distance.h */
+    uint32_t is_top : 1;
+    uint32_t is_listed : 1; /* its ids stand in the tree's list, ... */
+    uint32_t left : 30;
+    uint32_t is_run : 1; /* ... or only the first of them: others follow it */
+    uint32_t right : 30;
+    uint32_t id;           /* its first; is_listed: the place of that */
+    uint32_t depth;        /* blocks from the root to its end */
+    uint32_t last_token;   /* tokens from the root to its end, less 1 */
+    uint32_t first_row;    /* that has it */
+    uint32_t prompt_count; /* prompts that end here; once finished, that have
+                              it: rows */
 };
 
 struct tb_prefix_tree {
@@ -35,35 +46,47 @@ struct tb_prefix_tree {
     struct tb_prefix_node *nodes;
     size_t node_capacity;
     uint32_t node_count;
+    uint32_t block_count; /* distinct blocks */
     uint64_t *ids;
     size_t id_capacity;
-    uint32_t id_count;  /* distinct blocks */
-    uint32_t *children; /* node numbers by parent and first id, or 0 */
-    size_t child_slots;
+    uint32_t id_count;  /* that are listed */
+    uint32_t *children; /* nodes that are not the first of their parent, by it
+                           and their first id, or 0 */
+    size_t child_slots, child_count;
     uint64_t secret; /* of their hashes */
-    uint32_t *path;  /* of the current prompt: node numbers, from the root's
-                        child on */
-    size_t path_capacity;
-    uint32_t path_count;
-    uint32_t old_count; /* path nodes that were there before the prompt */
+    /* Of the current prompt: where it ends, the last node on the way that was
+     * there before, and the first of those that follow each other from there
+     * on. */
+    uint32_t end, old_end, first_new;
 };
 
 /* TB_ERR_MEMORY */
 TB_NODISCARD tb_status tb_prefix_tree_init(struct tb_prefix_tree *tree,
                                            uint32_t block_len);
 
-/* Begins a prompt with the path to the end of node `start`. TB_ERR_MEMORY. */
-TB_NODISCARD tb_status tb_prefix_tree_begin(struct tb_prefix_tree *tree,
-                                            uint32_t start);
+/* Begins a prompt with the path to the end of node `start`. */
+void tb_prefix_tree_begin(struct tb_prefix_tree *tree, uint32_t start);
 
-/* Goes on by `count` blocks, the last of `tail_len` tokens (1 to block_len).
- * TB_ERR_MEMORY, or TB_ERR_LIMIT beyond 2^32 - 2 blocks. */
+/* Goes on by `count` blocks, the last of `tail_len` tokens (1 to block_len). A
+ * prompt has up to 2^32 tokens. TB_ERR_MEMORY, or TB_ERR_LIMIT beyond
+ * 2^32 - 2 blocks or TB_PREFIX_NODES_MAX nodes. */
 TB_NODISCARD tb_status tb_prefix_tree_extend(struct tb_prefix_tree *tree,
                                              const uint64_t *ids, size_t count,
                                              uint32_t tail_len);
 
-/* The node where the current prompt ends. */
-uint32_t tb_prefix_tree_end(const struct tb_prefix_tree *tree);
+/* The prompt is of row `row`. */
+void tb_prefix_tree_end(struct tb_prefix_tree *tree, uint32_t row);
+
+/* Behind the last prompt, once: counts the rows of each node, in its
+ * prompt_count; `left` is then whether one of its children has all of them. */
+void tb_prefix_tree_finish(struct tb_prefix_tree *tree);
+
+/* Tokens and blocks of a node, and its last id. */
+uint64_t tb_prefix_node_tokens(const struct tb_prefix_tree *tree,
+                               uint32_t node);
+uint32_t tb_prefix_node_len(const struct tb_prefix_tree *tree, uint32_t node);
+uint64_t tb_prefix_node_last_id(const struct tb_prefix_tree *tree,
+                                uint32_t node);
 
 void tb_prefix_tree_release(struct tb_prefix_tree *tree);
 

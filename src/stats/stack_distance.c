@@ -2,94 +2,103 @@
 
 #include <string.h>
 
-#include "buffer.h"
 #include "memory.h"
 
-enum { FIRST_SLOTS = 16, SLOTS_MAX = 1 << 30 };
+enum { FIRST_SLOTS = 16, SLOTS_MAX = TB_PREFIX_NODES_MAX };
 
 void tb_stack_distance_release(struct tb_stack_distance *stack)
 {
-    tb_memory_free(stack->depths);
-    tb_memory_free(stack->left);
     tb_memory_free(stack->sums);
-    tb_memory_free(stack->changes);
+    tb_memory_free(stack->tops);
+    tb_memory_free(stack->above);
+    tb_token_curve_release(&stack->curve);
+    tb_long_runs_release(&stack->long_runs);
     *stack = (struct tb_stack_distance){0};
 }
 
 /* ---- Fenwick tree: slot i is at i + 1 ------------------------------------ */
 
-static void change_left(struct tb_stack_distance *stack, uint32_t slot,
-                        uint32_t difference)
+static void change_len(struct tb_stack_distance *stack, uint32_t slot,
+                       uint32_t difference)
 {
-    stack->left[slot] += difference;
+    stack->used_count += difference;
     for (uint32_t at = slot + 1; at <= stack->slot_capacity; at += at & -at)
         stack->sums[at - 1] += difference;
 }
 
-// Blocks that were used last by prompts up to `slot`.
-static uint32_t sum_up_to(const struct tb_stack_distance *stack, uint32_t slot)
+// Blocks that were used last by prompts behind `slot`.
+static uint32_t used_since(const struct tb_stack_distance *stack, uint32_t slot)
 {
     uint32_t sum = 0;
     for (uint32_t at = slot + 1; at > 0; at -= at & -at)
         sum += stack->sums[at - 1];
-    return sum;
+    return stack->used_count - sum;
 }
 
+// What each slot has to sums, and back.
 static void build_sums(struct tb_stack_distance *stack)
 {
-    for (uint32_t i = 0; i < stack->slot_capacity; i++)
-        stack->sums[i] = i < stack->slot_count ? stack->left[i] : 0;
     for (uint32_t at = 1; at <= stack->slot_capacity; at++) {
-        uint32_t above = at + (at & -at);
-        if (above <= stack->slot_capacity)
-            stack->sums[above - 1] += stack->sums[at - 1];
+        uint32_t next = at + (at & -at);
+        if (next <= stack->slot_capacity)
+            stack->sums[next - 1] += stack->sums[at - 1];
+    }
+}
+
+static void take_sums_apart(struct tb_stack_distance *stack)
+{
+    for (uint32_t at = stack->slot_capacity; at > 0; at--) {
+        uint32_t next = at + (at & -at);
+        if (next <= stack->slot_capacity)
+            stack->sums[next - 1] -= stack->sums[at - 1];
     }
 }
 
 /* ---- slots --------------------------------------------------------------- */
 
-static tb_status grow_slots(struct tb_stack_distance *stack, uint32_t capacity)
+static tb_status grow_array(uint32_t **items, uint32_t capacity)
 {
-    struct tb_stack_distance grown = *stack;
-    size_t size = capacity * sizeof(uint32_t);
-    grown.depths = tb_memory_resize(stack->depths, size);
-    if (grown.depths)
-        stack->depths = grown.depths;
-    grown.left = tb_memory_resize(stack->left, size);
-    if (grown.left)
-        stack->left = grown.left;
-    grown.sums = tb_memory_resize(stack->sums, size);
-    if (grown.sums)
-        stack->sums = grown.sums;
-    if (!grown.depths || !grown.left || !grown.sums)
+    uint32_t *grown =
+        tb_memory_resize(*items, (size_t)capacity * sizeof(*grown));
+    if (!grown)
         return TB_ERR_MEMORY;
+    *items = grown;
+    return TB_OK;
+}
+
+static tb_status grow_slots(struct tb_stack_distance *stack)
+{
+    uint32_t capacity = stack->slot_capacity
+                            ? stack->slot_capacity + stack->slot_capacity / 2
+                            : FIRST_SLOTS;
+    if (capacity > SLOTS_MAX)
+        return TB_ERR_LIMIT;
+    TB_TRY(grow_array(&stack->sums, capacity));
+    TB_TRY(grow_array(&stack->tops, capacity));
+    TB_TRY(grow_array(&stack->above, capacity));
+    memset(stack->sums + stack->slot_capacity, 0,
+           (capacity - stack->slot_capacity) * sizeof(*stack->sums));
     stack->slot_capacity = capacity;
     return TB_OK;
 }
 
-/* Gives the prompts that have blocks left the first slots, in their order. */
-static tb_status pack_slots(struct tb_stack_distance *stack,
-                            struct tb_prefix_tree *tree)
+/* Gives the runs that are left the first slots, in their order. */
+static void pack_slots(struct tb_stack_distance *stack,
+                       struct tb_prefix_tree *tree)
 {
-    uint32_t *packed = tb_memory_zeroed(stack->slot_count + 1, sizeof(*packed));
-    if (!packed)
-        return TB_ERR_MEMORY;
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < stack->slot_count; slot++) {
-        if (stack->left[slot] == 0)
+        uint32_t len = stack->sums[slot];
+        stack->sums[slot] = 0;
+        if (len == 0)
             continue;
-        packed[slot] = count;
-        stack->left[count] = stack->left[slot];
-        stack->depths[count] = stack->depths[slot];
+        stack->sums[count] = len;
+        stack->above[count] = stack->above[slot];
+        stack->tops[count] = stack->tops[slot];
+        tree->nodes[stack->tops[count]].up = TB_PREFIX_NUMBER(count);
         count++;
     }
-    // Nodes of the current path that are new have no slot yet.
-    for (uint32_t node = 1; node < tree->node_count; node++)
-        if (tree->nodes[node].slot < stack->slot_count)
-            tree->nodes[node].slot = packed[tree->nodes[node].slot];
     stack->slot_count = count;
-    tb_memory_free(packed);
-    return TB_OK;
 }
 
 static tb_status make_room(struct tb_stack_distance *stack,
@@ -97,169 +106,219 @@ static tb_status make_room(struct tb_stack_distance *stack,
 {
     if (stack->slot_count < stack->slot_capacity)
         return TB_OK;
-    if (stack->slot_count > 0)
-        TB_TRY(pack_slots(stack, tree));
-    if (stack->slot_count >= stack->slot_capacity / 2) {
-        if (stack->slot_capacity >= SLOTS_MAX)
-            return TB_ERR_LIMIT;
-        TB_TRY(grow_slots(stack, stack->slot_capacity ? 2 * stack->slot_capacity
-                                                      : FIRST_SLOTS));
-    }
+    take_sums_apart(stack);
+    pack_slots(stack, tree);
+    if (stack->slot_count >= stack->slot_capacity / 2)
+        TB_TRY(grow_slots(stack));
     build_sums(stack);
     return TB_OK;
 }
 
+/* ---- splay trees of runs ------------------------------------------------- */
+
+static void rotate(struct tb_prefix_node *nodes, uint32_t x)
+{
+    uint32_t up = nodes[x].up, above = nodes[up].up;
+    uint32_t moved;
+    if (nodes[up].left == x) {
+        moved = nodes[x].right;
+        nodes[up].left = TB_PREFIX_NUMBER(moved);
+        nodes[x].right = TB_PREFIX_NUMBER(up);
+    } else {
+        moved = nodes[x].left;
+        nodes[up].right = TB_PREFIX_NUMBER(moved);
+        nodes[x].left = TB_PREFIX_NUMBER(up);
+    }
+    if (moved)
+        nodes[moved].up = TB_PREFIX_NUMBER(up);
+    nodes[x].up = TB_PREFIX_NUMBER(above);
+    nodes[x].is_top = nodes[up].is_top;
+    if (!nodes[up].is_top) {
+        if (nodes[above].left == up)
+            nodes[above].left = TB_PREFIX_NUMBER(x);
+        else
+            nodes[above].right = TB_PREFIX_NUMBER(x);
+    }
+    nodes[up].up = TB_PREFIX_NUMBER(x);
+    nodes[up].is_top = false;
+}
+
+/* Makes `x` the root of its splay tree. */
+static void splay(struct tb_prefix_node *nodes, uint32_t x)
+{
+    while (!nodes[x].is_top) {
+        uint32_t up = nodes[x].up;
+        if (!nodes[up].is_top) {
+            uint32_t above = nodes[up].up;
+            bool is_straight =
+                (nodes[up].left == x) == (nodes[above].left == up);
+            rotate(nodes, is_straight ? up : x);
+        }
+        rotate(nodes, x);
+    }
+}
+
+static void set_top(struct tb_stack_distance *stack,
+                    struct tb_prefix_node *nodes, uint32_t node, uint32_t slot)
+{
+    nodes[node].up = TB_PREFIX_NUMBER(slot);
+    nodes[node].is_top = true;
+    stack->tops[slot] = node;
+}
+
 /* ---- distances ----------------------------------------------------------- */
 
-static tb_status reserve_changes(struct tb_stack_distance *stack,
-                                 uint32_t distance)
+/* Blocks of a prompt behind each other, from depth `from` + 1 to `to`, the
+ * last of which is that of node `end`. */
+struct run {
+    uint32_t end, from, to;
+    uint32_t since; // blocks that were used since
+};
+
+static tb_status count_by_length(struct tb_stack_distance *stack,
+                                 uint32_t block_len, const struct run *run,
+                                 uint64_t length)
 {
-    size_t old = stack->change_capacity;
-    if ((size_t)distance + 2 <= old)
+    uint64_t full = length / block_len;
+    uint64_t count = full > run->to     ? run->to - run->from
+                     : full > run->from ? full - run->from
+                                        : 0;
+    TB_TRY(tb_token_curve_add(&stack->curve, run->since + UINT64_C(1), count,
+                              block_len));
+    if (full < run->from || full >= run->to)
         return TB_OK;
-    uint64_t *changes = tb_array_grow(stack->changes, &stack->change_capacity,
-                                      (size_t)distance + 2, sizeof(*changes));
-    if (!changes)
-        return TB_ERR_MEMORY;
-    memset(changes + old, 0, (stack->change_capacity - old) * sizeof(*changes));
-    stack->changes = changes;
+    return tb_token_curve_add(&stack->curve, run->since + count + 1, 1,
+                              length % block_len);
+}
+
+static tb_status count_by_tree(struct tb_stack_distance *stack,
+                               const struct tb_prefix_tree *tree,
+                               const struct run *run)
+{
+    for (uint32_t i = run->end; tree->nodes[i].depth > run->from;
+         i = tree->nodes[i].parent) {
+        uint32_t parent = tree->nodes[i].parent;
+        uint32_t len = tb_prefix_node_len(tree, i);
+        uint64_t tail = tb_prefix_node_tokens(tree, i) -
+                        tb_prefix_node_tokens(tree, parent) -
+                        (len - 1) * (uint64_t)tree->block_len;
+        uint64_t distance =
+            run->since + UINT64_C(1) + tree->nodes[parent].depth - run->from;
+        TB_TRY(tb_token_curve_add(&stack->curve, distance, len - 1,
+                                  tree->block_len));
+        TB_TRY(tb_token_curve_add(&stack->curve, distance + len - 1, 1, tail));
+    }
     return TB_OK;
 }
 
-/* `count` blocks of `tokens` each, at distances from `distance` on. */
-static void count_tokens(struct tb_stack_distance *stack, uint32_t distance,
-                         uint32_t count, uint64_t tokens)
+static tb_status count_run(struct tb_stack_distance *stack,
+                           const struct tb_prefix_tree *tree,
+                           const struct run *run, struct tb_block_tokens tokens)
 {
-    stack->changes[distance] += tokens;
-    stack->changes[distance + count] -= tokens;
-}
-
-/* How many blocks of a node are full for this prompt, and the tokens of the
- * one behind them, if there is one. */
-static uint32_t full_count(const struct tb_prefix_tree *tree,
-                           const struct tb_prefix_node *node,
-                           struct tb_block_tokens tokens, uint32_t *tail_len)
-{
-    *tail_len = node->tail_len;
-    if (!tokens.is_by_length)
-        return node->len - 1;
-    uint64_t full = tokens.length / tree->block_len;
-    uint32_t begin = node->depth - node->len;
-    *tail_len = 0;
-    if (full >= node->depth)
-        return node->len;
-    if (full >= begin)
-        *tail_len = (uint32_t)(tokens.length % tree->block_len);
-    return full > begin ? (uint32_t)(full - begin) : 0;
-}
-
-static tb_status count_node(struct tb_stack_distance *stack,
-                            const struct tb_prefix_tree *tree,
-                            const struct tb_prefix_node *node,
-                            struct tb_block_tokens tokens, uint32_t since)
-{
-    uint32_t begin = node->depth - node->len, tail_len;
-    uint32_t taken = stack->depths[node->slot] - stack->left[node->slot];
-    uint32_t distance = since + begin + 1 - taken;
-    uint32_t last = distance + node->len - 1;
-    TB_TRY(reserve_changes(stack, last));
+    uint64_t last = run->since + (uint64_t)(run->to - run->from);
     if (last > stack->max_distance)
         stack->max_distance = last;
-    uint32_t full = full_count(tree, node, tokens, &tail_len);
-    count_tokens(stack, distance, full, tree->block_len);
-    if (full < node->len)
-        count_tokens(stack, distance + full, 1, tail_len);
-    return TB_OK;
+    if (tokens.is_by_length)
+        return count_by_length(stack, tree->block_len, run, tokens.length);
+    if (tokens.path == TB_LONG_RUN_NONE)
+        return count_by_tree(stack, tree, run);
+    return tb_long_runs_add(&stack->long_runs,
+                            (struct tb_long_run){.path = tokens.path,
+                                                 .from = run->from,
+                                                 .to = run->to,
+                                                 .since = run->since});
 }
 
-/* All that a later prompt used last of this path stands together: nodes of one
- * slot follow each other. */
-static tb_status count_path(struct tb_stack_distance *stack,
-                            const struct tb_prefix_tree *tree,
-                            struct tb_block_tokens tokens)
+/* Takes the run that `end` is in up to there, and leaves the rest of it; `*end`
+ * is the node in front of it then. */
+static tb_status take_run(struct tb_stack_distance *stack,
+                          struct tb_prefix_tree *tree, uint32_t *end,
+                          struct tb_block_tokens tokens)
 {
-    uint32_t total = tree->old_count && stack->slot_count
-                         ? sum_up_to(stack, stack->slot_count - 1)
-                         : 0;
-    uint32_t slot = UINT32_MAX, since = 0;
-    for (uint32_t i = 0; i < tree->old_count; i++) {
-        const struct tb_prefix_node *node = &tree->nodes[tree->path[i]];
-        if (node->slot != slot) {
-            slot = node->slot;
-            since = total - sum_up_to(stack, slot);
-        }
-        TB_TRY(count_node(stack, tree, node, tokens, since));
+    struct tb_prefix_node *nodes = tree->nodes;
+    splay(nodes, *end);
+    uint32_t slot = nodes[*end].up, above = stack->above[slot];
+    const struct run run = {.end = *end,
+                            .from = nodes[above].depth,
+                            .to = nodes[*end].depth,
+                            .since = used_since(stack, slot)};
+    TB_TRY(count_run(stack, tree, &run, tokens));
+    change_len(stack, slot, 0u - (run.to - run.from));
+    if (nodes[*end].right) {
+        set_top(stack, nodes, nodes[*end].right, slot);
+        stack->above[slot] = *end;
+        nodes[*end].right = 0;
     }
+    *end = above;
     return TB_OK;
-}
-
-static void use_path(struct tb_stack_distance *stack,
-                     struct tb_prefix_tree *tree, uint32_t slot)
-{
-    uint32_t i = 0;
-    while (i < tree->old_count) {
-        uint32_t old = tree->nodes[tree->path[i]].slot, len = 0;
-        for (; i < tree->old_count && tree->nodes[tree->path[i]].slot == old;
-             i++) {
-            len += tree->nodes[tree->path[i]].len;
-            tree->nodes[tree->path[i]].slot = slot;
-        }
-        change_left(stack, old, 0u - len);
-    }
-    for (; i < tree->path_count; i++)
-        tree->nodes[tree->path[i]].slot = slot;
 }
 
 tb_status tb_stack_distance_add(struct tb_stack_distance *stack,
                                 struct tb_prefix_tree *tree,
                                 struct tb_block_tokens tokens)
 {
-    if (tree->path_count == 0)
+    struct tb_prefix_node *nodes = tree->nodes;
+    uint32_t top = 0; // of what the prompt has used so far
+    if (tree->end == TB_PREFIX_ROOT)
         return TB_OK;
-    for (uint32_t i = tree->old_count; i < tree->path_count; i++)
-        tree->nodes[tree->path[i]].slot = UINT32_MAX;
     TB_TRY(make_room(stack, tree));
-    TB_TRY(count_path(stack, tree, tokens));
-    uint32_t depth = tree->nodes[tb_prefix_tree_end(tree)].depth;
+    for (uint32_t end = tree->old_end; end != TB_PREFIX_ROOT;) {
+        uint32_t deeper = top;
+        top = end;
+        TB_TRY(take_run(stack, tree, &end, tokens));
+        nodes[top].right = TB_PREFIX_NUMBER(deeper);
+        if (deeper) {
+            nodes[deeper].up = TB_PREFIX_NUMBER(top);
+            nodes[deeper].is_top = false;
+        }
+    }
+    if (tree->end != tree->old_end) {
+        for (uint32_t i = tree->first_new; i < tree->node_count; i++) {
+            nodes[i].left = TB_PREFIX_NUMBER(top);
+            if (top) {
+                nodes[top].up = TB_PREFIX_NUMBER(i);
+                nodes[top].is_top = false;
+            }
+            top = i;
+        }
+    }
     uint32_t slot = stack->slot_count++;
-    stack->depths[slot] = depth;
-    stack->left[slot] = 0;
-    use_path(stack, tree, slot);
-    change_left(stack, slot, depth);
+    set_top(stack, nodes, top, slot);
+    stack->above[slot] = TB_PREFIX_ROOT;
+    change_len(stack, slot, nodes[tree->end].depth);
     return TB_OK;
 }
 
-void tb_stack_distance_finish(struct tb_stack_distance *stack)
+/* ---- the answer ---------------------------------------------------------- */
+
+tb_status tb_stack_distance_finish(struct tb_stack_distance *stack,
+                                   const struct tb_prefix_tree *tree,
+                                   const uint32_t *ends)
 {
-    uint64_t tokens = 0, all = 0;
-    for (uint32_t distance = 1; distance <= stack->max_distance; distance++) {
-        tokens += stack->changes[distance];
-        all += tokens;
-        stack->changes[distance] = all;
-    }
+    stack->block_len = tree->block_len;
+    TB_TRY(tb_long_runs_finish(&stack->long_runs, tree, ends));
+    return tb_token_curve_finish(&stack->curve);
 }
 
 uint64_t tb_stack_distance_served(const struct tb_stack_distance *stack,
                                   uint64_t block_count)
 {
-    if (stack->max_distance == 0)
-        return 0;
-    return stack
-        ->changes[block_count < stack->max_distance ? block_count
-                                                    : stack->max_distance];
+    return tb_token_curve_at(&stack->curve, block_count) +
+           tb_long_runs_at(&stack->long_runs, stack->block_len, block_count);
 }
 
 uint64_t tb_stack_distance_needed(const struct tb_stack_distance *stack,
                                   uint64_t tokens)
 {
-    uint64_t low = 0, high = stack->max_distance;
+    uint64_t low = 1, high = stack->max_distance;
+    if (tokens == 0)
+        return 0;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (tb_stack_distance_served(stack, middle ? middle : 1) >= tokens &&
-            middle > 0)
+        if (tb_stack_distance_served(stack, middle) >= tokens)
             high = middle;
         else
             low = middle + 1;
     }
-    return tokens ? low : 0;
+    return low;
 }

@@ -14,16 +14,18 @@ tb_status tb_trace_analysis_init(struct tb_trace_analysis *analysis,
                                  const uint32_t *multiples,
                                  size_t multiple_count)
 {
-    *analysis = (struct tb_trace_analysis){.block_len = block_len,
-                                           .is_delta = is_delta,
-                                           .first_time_ms = INFINITY,
-                                           .last_time_ms = -INFINITY};
+    *analysis = (struct tb_trace_analysis){
+        .block_len = block_len,
+        .is_delta = is_delta,
+        .owners = {{.none = UINT32_MAX}, {.none = NO_AGENT}},
+        .first_time_ms = INFINITY,
+        .last_time_ms = -INFINITY};
     for (size_t i = 0; i <= multiple_count; i++) {
         struct tb_sized_cache *sized = &analysis->caches[i];
         sized->multiple = i ? multiples[i - 1] : 1;
         analysis->cache_count++;
-        TB_TRY(
-            tb_prefix_cache_init(&sized->cache, block_len * sized->multiple));
+        TB_TRY(tb_prefix_cache_init(&sized->cache, block_len * sized->multiple,
+                                    &analysis->owners));
     }
     return TB_OK;
 }
@@ -48,6 +50,8 @@ void tb_trace_analysis_release(struct tb_trace_analysis *analysis)
         tb_prefix_cache_release(&analysis->caches[i].cache);
         tb_memory_free(analysis->caches[i].ends);
     }
+    tb_row_numbers_release(&analysis->owners.sessions);
+    tb_row_numbers_release(&analysis->owners.agents);
     group_release(&analysis->all);
     for (size_t i = 0; i < TB_ANALYSIS_TURN_GROUPS; i++)
         group_release(&analysis->turns[i]);
@@ -137,19 +141,16 @@ static tb_status add_to_groups(struct tb_trace_analysis *analysis,
 /* ---- sessions and times ---------------------------------------------------
  */
 
-/* A session without a name is one row: it gets a number and no memory. Numbers
- * from the end of the range, where no name ever gets one. */
+/* A session without a name is one row, which needs no number and no memory. */
 static tb_status find_session(struct tb_trace_analysis *analysis,
                               struct tb_span name, uint32_t *number)
 {
+    *number = UINT32_MAX;
     if (analysis->session_count >= UINT32_MAX - 1)
         return TB_ERR_LIMIT;
-    if (name.len == 0) {
-        uint64_t alone_count =
-            analysis->session_count++ - analysis->sessions.count;
-        *number = UINT32_MAX - 1 - (uint32_t)alone_count;
+    analysis->session_count += name.len == 0;
+    if (name.len == 0)
         return TB_OK;
-    }
     *number = tb_name_table_find(&analysis->sessions, name);
     if (*number != TB_NAME_NONE)
         return TB_OK;
@@ -213,7 +214,8 @@ static tb_status add_times(struct tb_trace_analysis *analysis,
  */
 
 /* Ids for `count` blocks of which no row tells what is in them: known by
- * `what` and `number`, such as an answer and its length. */
+ * `what` and `number`, such as an answer and its length. They follow each
+ * other, which the tree keeps in little. */
 static tb_status make_ids(struct tb_reblock *pieces, uint64_t what,
                           uint64_t number, size_t count)
 {
@@ -223,11 +225,11 @@ static tb_status make_ids(struct tb_reblock *pieces, uint64_t what,
         return TB_ERR_MEMORY;
     pieces->ids = ids;
     pieces->count = count;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t parts[] = {what, number, i};
-        ids[i] = tb_hash64(
-            (struct tb_span){(const uint8_t *)parts, sizeof(parts)}, 0);
-    }
+    const uint64_t parts[] = {what, number};
+    uint64_t first =
+        tb_hash64((struct tb_span){(const uint8_t *)parts, sizeof(parts)}, 0);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = first + i;
     return TB_OK;
 }
 
@@ -281,7 +283,7 @@ static tb_status add_before(struct tb_trace_analysis *analysis,
 {
     bool is_later = analysis->is_delta && session->turn_count > 0;
     uint32_t start = is_later ? sized->ends[placed->session] : TB_PREFIX_ROOT;
-    TB_TRY(tb_prefix_cache_begin(&sized->cache, start));
+    tb_prefix_cache_begin(&sized->cache, start);
     return is_later ? add_unheld(analysis, &sized->cache, ANSWER,
                                  session->output_tokens, session->output_tokens)
                     : TB_OK;
@@ -319,10 +321,12 @@ static tb_status add_prompt(struct tb_trace_analysis *analysis,
                           row->input_length - covered));
     struct tb_cached_prompt prompt = {.session = placed->session,
                                       .agent = placed->agent,
-                                      .is_alone = row->session.len == 0,
                                       .length = placed->prompt_tokens,
                                       .is_one_piece = !analysis->is_delta,
-                                      .covered = covered};
+                                      .covered = covered,
+                                      .is_long = analysis->is_delta &&
+                                                 session->turn_count >=
+                                                     TB_TRACE_LONG_SESSION};
     TB_TRY(tb_prefix_cache_end(&sized->cache, &prompt, served));
     return analysis->is_delta && row->session.len > 0 ? keep_end(sized, placed)
                                                       : TB_OK;
@@ -400,6 +404,11 @@ tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,
     placed.prompt_tokens = row->input_length;
     if (analysis->is_delta)
         placed.prompt_tokens += session->prompt_tokens + session->output_tokens;
+    uint32_t row_number = analysis->caches[0].cache.row_count;
+    TB_TRY(tb_row_numbers_set(&analysis->owners.sessions, row_number,
+                              placed.session));
+    TB_TRY(
+        tb_row_numbers_set(&analysis->owners.agents, row_number, placed.agent));
     uint64_t served = 0;
     for (size_t i = analysis->cache_count; i-- > 0;)
         TB_TRY(add_prompt(analysis, &analysis->caches[i], &placed, session,
@@ -443,7 +452,8 @@ tb_status tb_trace_analysis_finish(struct tb_trace_analysis *analysis)
     }
     tb_time_bins_finish(&analysis->times);
     for (size_t i = 0; i < analysis->cache_count; i++)
-        tb_stack_distance_finish(&analysis->caches[i].cache.stack);
+        TB_TRY(tb_prefix_cache_finish(&analysis->caches[i].cache,
+                                      analysis->caches[i].ends));
     uint64_t alone_count = analysis->session_count - analysis->sessions.count;
     for (uint64_t i = 0; i < alone_count; i++)
         TB_TRY(tb_tally_add(&analysis->session_turns, 1));

@@ -13,6 +13,7 @@
 #include "time_bins.h"
 
 enum {
+    TB_TRACE_LONG_SESSION = 256,  /* delta rows; see long_run.h */
     TB_ANALYSIS_MAX_SIZES = 16,   /* block sizes */
     TB_ANALYSIS_TURN_GROUPS = 33, /* turn 1, 2, 3-4, 5-8, ... */
     TB_TRACE_UNHELD_MAX = 1 << 24 /* blocks of a delta row */
@@ -53,8 +54,7 @@ struct tb_trace_session {
 struct tb_sized_cache {
     uint32_t multiple; /* of the rows' block size */
     struct tb_prefix_cache cache;
-    uint32_t
-        *ends; /* by session: node where its last prompt ends; delta only */
+    uint32_t *ends; /* by session: where its last prompt ends; delta only */
     size_t end_capacity;
 };
 
@@ -67,7 +67,8 @@ struct tb_trace_analysis {
     uint64_t last_prompt_tokens, last_fresh_tokens; /* of the row added last */
     struct tb_sized_cache caches[TB_ANALYSIS_MAX_SIZES]; /* the first: 1 */
     size_t cache_count;
-    struct tb_length_group all; /* filled by tb_trace_analysis_finish */
+    struct tb_row_owners owners; /* agents by number + 1; 0: none */
+    struct tb_length_group all;  /* filled by tb_trace_analysis_finish */
     struct tb_length_group turns[TB_ANALYSIS_TURN_GROUPS];
     struct tb_name_table agents, priorities, sessions;
     struct tb_length_group *agent_groups, *priority_groups; /* by number */

@@ -373,6 +373,54 @@ def check_random(options, folder, seed):
     return good
 
 
+def long_rows(turns):
+    """Two long sessions of increments by turns, with the same beginning, and
+    short ones in between; pieces end in blocks of any length."""
+    rng = random.Random(11)
+    fresh = iter(range(1000, 10**9))
+    rows = []
+    for turn in range(turns):
+        for name in ("a", "b"):
+            length = rng.randint(1, 9) if turn > 3 else 7
+            ids = ([next(fresh) for _ in range((length + BLOCK - 1) // BLOCK)]
+                   if turn > 3 else [turn * 2, turn * 2 + 1])
+            rows.append({"session_id": name, "input_length": length,
+                         "output_length": rng.randint(0, 5) if turn > 3 else 3,
+                         "agent_type": rng.choice("xy"), "hash_ids": ids})
+        if turn % 7 == 0:
+            rows.append({"session_id": f"c{turn % 3}", "input_length": 7,
+                         "output_length": 1, "hash_ids": [0, 1]})
+    return rows
+
+
+def check_long(options, folder):
+    """Where sessions have so many turns that runs are counted at the end."""
+    rows = long_rows(300)
+    sizes = [1, 20, 150, 333, 700, 1000, 1400, 2000]
+    path = Path(folder, "long.jsonl")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = analyze(options.tracebake, path, "--block-size", BLOCK, "--rows",
+                    "delta", "--cache-blocks", ",".join(map(str, sizes)))
+    paths = list(prompts(rows, True, 1))
+    served = list(infinite(rows, paths))
+    wanted = {"chosen_sizes": [lru(paths, size) for size in sizes],
+              "prefix_cache": [sum(one[2] for one in served),
+                               sum(one[0] for one in served),
+                               sum(one[1] - one[0] for one in served)]}
+    told_of = {"chosen_sizes": [one["tokens"]
+                                for one in found["chosen_sizes"]],
+               "prefix_cache": [found["prefix_cache"][key] for key in
+                                ("tokens", "same_session", "same_agent")]}
+    needed = found["working_set"]["blocks_for_90"]
+    share = 0.9 * wanted["prefix_cache"][0]
+    good = (wanted == told_of and check_needs(found)
+            and lru(paths, needed) >= share > lru(paths, needed - 1))
+    if not good:
+        print(f"DIFFERENT: long sessions: expected {wanted}\n"
+              f"  found    {told_of}, {found['working_set']}")
+    return good
+
+
 def check_aiperf(path, found, name):
     from aiperf.dataset.synthesis.prefix_analyzer import PrefixAnalyzer
     stats = PrefixAnalyzer(block_size=BLOCK).analyze_file(path)
@@ -413,11 +461,12 @@ def job():
     with tempfile.TemporaryDirectory() as folder:
         good = sum(check_random(options, folder, seed)
                    for seed in range(count))
+        is_long_good = check_long(options, folder)
         traces = sorted(harness.DATA.glob("*.json*.gz"))
         own = sum(check_own(options, folder, trace) for trace in traces)
     print(f"analyze: {good} of {count} random traces, {own} of {len(traces)} "
-          f"of ours")
-    return good == count and own == len(traces)
+          f"of ours, long sessions {'good' if is_long_good else 'bad'}")
+    return good == count and own == len(traces) and is_long_good
 
 
 if __name__ == "__main__":

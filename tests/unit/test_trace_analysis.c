@@ -54,6 +54,76 @@ static void test_visitors(void **state)
     tb_visitor_set_release(&set);
 }
 
+/* Tokens by distance against a plain list, near and far, put together more than
+ * once on the way. */
+static void test_token_curve(void **state)
+{
+    (void)state;
+    enum { ADDED = 5000, PLACES = 97 };
+    // Distances from there on are looked at; the second is far from all.
+    static const uint64_t starts[] = {1, (UINT64_C(1) << 20) - 40,
+                                      UINT64_C(1) << 31};
+    struct tb_token_curve curve = {0};
+    uint64_t plain[3][PLACES] = {{0}}, seed = 1, sum = 0;
+    for (int i = 0; i < ADDED; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        uint64_t start = seed >> 33 & 1, at = seed >> 40 & 31;
+        uint64_t count = seed >> 50 & 63, tokens = seed >> 60;
+        start += i % 3 == 2 && start == 1;
+        for (uint64_t j = 0; j < count; j++)
+            plain[start][at + j] += tokens;
+        assert_int_equal(
+            tb_token_curve_add(&curve, starts[start] + at, count, tokens),
+            TB_OK);
+    }
+    assert_int_equal(tb_token_curve_finish(&curve), TB_OK);
+    assert_int_equal(tb_token_curve_at(&curve, 0), 0);
+    for (int start = 0; start < 3; start++) {
+        for (uint64_t i = 0; i < PLACES; i++) {
+            sum += plain[start][i];
+            assert_int_equal(tb_token_curve_at(&curve, starts[start] + i), sum);
+        }
+    }
+    assert_int_equal(tb_token_curve_at(&curve, UINT64_MAX / 2), sum);
+    tb_token_curve_release(&curve);
+}
+
+/* Ids in a row are kept as the first of them, however large; cut, they are as
+ * they were. */
+static void test_ids_in_row(void **state)
+{
+    (void)state;
+    static const uint64_t firsts[] = {5, UINT32_MAX - 2, UINT64_MAX - 2};
+    struct tb_prefix_tree tree;
+    assert_int_equal(tb_prefix_tree_init(&tree, BLOCK_LEN), TB_OK);
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t ids[6];
+        for (uint64_t j = 0; j < 6; j++)
+            ids[j] = firsts[i] + j;
+        tb_prefix_tree_begin(&tree, TB_PREFIX_ROOT);
+        assert_int_equal(tb_prefix_tree_extend(&tree, ids, 6, BLOCK_LEN),
+                         TB_OK);
+        uint32_t whole = tree.end;
+        assert_int_equal(tb_prefix_node_last_id(&tree, whole), firsts[i] + 5);
+        // Beginnings of it, each cut off another way.
+        for (size_t len = 5; len < 6; len -= 2) {
+            tb_prefix_tree_begin(&tree, TB_PREFIX_ROOT);
+            assert_int_equal(tb_prefix_tree_extend(&tree, ids, len, BLOCK_LEN),
+                             TB_OK);
+            assert_int_equal(tree.end, tree.old_end);
+            assert_int_equal(tb_prefix_node_last_id(&tree, tree.end),
+                             firsts[i] + len - 1);
+        }
+        tb_prefix_tree_begin(&tree, TB_PREFIX_ROOT);
+        assert_int_equal(tb_prefix_tree_extend(&tree, ids, 6, BLOCK_LEN),
+                         TB_OK);
+        assert_int_equal(tree.end, whole);
+    }
+    assert_int_equal(tree.block_count, 18);
+    assert_true(tree.id_count <= 10); // one for each node that needs it
+    tb_prefix_tree_release(&tree);
+}
+
 /* Ids that a multiplication by a known number leads to one slot. */
 static void test_aimed_ids(void **state)
 {
@@ -68,7 +138,7 @@ static void test_aimed_ids(void **state)
     assert_int_equal(tb_prefix_tree_init(&tree, BLOCK_LEN), TB_OK);
     for (uint64_t i = 0; i < COUNT; i++) {
         uint64_t id = (i << 46) * inverse;
-        assert_int_equal(tb_prefix_tree_begin(&tree, TB_PREFIX_ROOT), TB_OK);
+        tb_prefix_tree_begin(&tree, TB_PREFIX_ROOT);
         assert_int_equal(tb_prefix_tree_extend(&tree, &id, 1, 1), TB_OK);
     }
     assert_int_equal(tree.node_count, COUNT + 1);
@@ -140,7 +210,7 @@ static void test_whole(void **state)
     assert_int_equal(add_whole(&analysis), TB_OK);
     const struct tb_prefix_cache *cache = &analysis.caches[0].cache;
     assert_int_equal(cache->prompt_tokens, 41);
-    assert_int_equal(cache->tree.id_count, 6);
+    assert_int_equal(cache->tree.block_count, 6);
     // Row 2 has 1 2 of its session; row 3 has 1 of another agent; row 4 all.
     assert_int_equal(cache->session_tokens, 8 + 10);
     assert_int_equal(cache->agent_tokens, 0);
@@ -160,7 +230,7 @@ static void test_whole(void **state)
     // In blocks of 8: 12 3', 12 45', 16', 12 3'.
     cache = &analysis.caches[1].cache;
     assert_int_equal(tb_prefix_cache_served(cache), 8 + 0 + 10);
-    assert_int_equal(cache->tree.id_count, 4);
+    assert_int_equal(cache->tree.block_count, 4);
     assert_int_equal(analysis.session_count, 2);
     assert_int_equal(analysis.delays.count, 1);
     assert_int_equal(analysis.negative_count, 1);
@@ -174,14 +244,12 @@ static void test_ranking(void **state)
     (void)state;
     struct tb_trace_analysis analysis;
     struct tb_shared_prefix prefixes[2];
-    size_t count;
     assert_int_equal(
         tb_trace_analysis_init(&analysis, BLOCK_LEN, false, NULL, 0), TB_OK);
     assert_int_equal(add_whole(&analysis), TB_OK);
     const struct tb_prefix_tree *tree = &analysis.caches[0].cache.tree;
-    assert_int_equal(tb_prefix_ranking(tree, prefixes, 2, &count), TB_OK);
     // 1 2 has one session only.
-    assert_int_equal(count, 1);
+    assert_int_equal(tb_prefix_ranking(tree, prefixes, 2), 1);
     assert_int_equal(prefixes[0].rows, 4);
     assert_int_equal(prefixes[0].saved_tokens, 12);
     assert_int_equal(prefixes[0].last_id, 1);
@@ -211,7 +279,7 @@ static void test_delta(void **state)
     const struct tb_prefix_cache *cache = &analysis.caches[0].cache;
     // 10, 10 + 6 + 5, twice; the answer's two blocks come with turn 2.
     assert_int_equal(cache->prompt_tokens, 62);
-    assert_int_equal(cache->tree.id_count, 3 + 2 + 2);
+    assert_int_equal(cache->tree.block_count, 3 + 2 + 2);
     assert_int_equal(cache->session_tokens, 10 + 10);
     assert_int_equal(cache->agent_tokens, 10 + 11);
     assert_int_equal(tb_tally_percentile(&analysis.all.prompt, 1), 21);
@@ -303,6 +371,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tally),
         cmocka_unit_test(test_visitors),
+        cmocka_unit_test(test_token_curve),
+        cmocka_unit_test(test_ids_in_row),
         cmocka_unit_test(test_aimed_ids),
         cmocka_unit_test(test_turn_groups),
         cmocka_unit_test(test_whole),
