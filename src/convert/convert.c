@@ -639,6 +639,12 @@ tb_status tb_convert(const struct tb_convert_options *options,
     tb_status status = convert(&run, error);
     if (status == TB_ERR_MEMORY)
         tell_memory(&run, error);
+    // Whoever reads the rows may have enough of them; rows of a file are lost.
+    if (status == TB_ERR_CLOSED && run.output.rows &&
+        !tb_output_is_stream(run.output.rows))
+        status = tb_fail(error, TB_ERR_IO,
+                         "no rows are written, since nobody reads on what goes "
+                         "to a pipe beside them");
     tear_down(&run);
     return status;
 }

@@ -306,6 +306,17 @@ def check_pipes(bench):
     process.stdout.close()
     message = process.stderr.read()
     expect("a reader that had enough", process.wait(RUN_TIMEOUT) == 0, message)
+    bench.begin(True)
+    process = subprocess.Popen(bench.command(None, "--report", "-"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=bench.environment)
+    process.stdout.read(10)
+    process.stdout.close()
+    message = process.stderr.read()
+    expect("a page that nobody reads on", process.wait(RUN_TIMEOUT) == 1
+           and b"no rows are written" in message, message)
+    expect("a page that nobody reads on", bench.state() == "old",
+           bench.state())
 
 
 def check_full_pipe(bench):
