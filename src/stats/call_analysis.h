@@ -7,7 +7,8 @@
  *     tb_call_analysis_finish(&analysis);
  *
  * Calls and rows may come in any order among each other. One thread at a time;
- * memory is some 80 bytes a call. Zero-initialised is empty and ready.
+ * memory is some 80 bytes a call, and as much again while they are sorted.
+ * Zero-initialised is empty and ready.
  */
 #ifndef TB_CALL_ANALYSIS_H
 #define TB_CALL_ANALYSIS_H

@@ -124,8 +124,11 @@ function drawLane(figure, most) {
         "aria-label": figure.lane.session + ": " + laneText(figure)});
     const across = (ms) => most > 0 ? ACROSS * ms / most : 0;
     svg.style.height = 10 * height + "px";
-    figure.lane.shown.forEach((call, i) => {
-        const [start, end, state] = call;
+    // Marks are above the calls that they would be hidden by.
+    const order = [...figure.lane.shown.keys()].sort((a, b) =>
+        figure.lane.shown[a][2] - figure.lane.shown[b][2]);
+    for (const i of order) {
+        const call = figure.lane.shown[i], [start, end, state] = call;
         const track = Math.min(figure.tracks[i], LANE_DEPTH - 1);
         svg.append(draws("rect", {
             class: ["call", "failed", "again"][state],
@@ -134,7 +137,7 @@ function drawLane(figure, most) {
             width: Math.max(0.01, end === null ? 0 : across(end - start)),
             height: state === MADE_AGAIN ? 0.45 : 0.8},
             draws("title", {}, callText(call, figure.first))));
-    });
+    }
     return svg;
 }
 
