@@ -15,6 +15,7 @@
 
 #include "decompress.h"
 #include "memory.h"
+#include "temp_file.h"
 #include "wait_fd.h"
 
 #define BOMB_FLOOR ((uint64_t)4 << 30) /* bytes */
@@ -368,48 +369,11 @@ tb_status tb_input_skip(struct tb_input *input, uint64_t offset,
     return TB_OK;
 }
 
-// A file without a name; -1 where the system or the folder has none.
-static int open_nameless(const char *folder)
-{
-#ifdef O_TMPFILE
-    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-#else
-    (void)folder;
-    return -1;
-#endif
-}
-
-static tb_status open_named(struct tb_input *input, const char *folder,
-                            struct tb_error *error)
-{
-    size_t size = strlen(folder) + sizeof("/tracebake-XXXXXX");
-    char *name = tb_memory_resize(NULL, size);
-    if (!name)
-        return fail(input, TB_ERR_MEMORY, "out of memory", error);
-    (void)snprintf(name, size, "%s/tracebake-XXXXXX", folder);
-    tb_status status = TB_OK;
-    input->keep_fd = mkstemp(name);
-    if (input->keep_fd < 0) {
-        status =
-            tb_fail_errno(error, TB_ERR_IO, "cannot create a temporary file");
-        tb_error_set_path(error, name);
-    } else {
-        (void)unlink(name);
-        (void)fcntl(input->keep_fd, F_SETFD, FD_CLOEXEC);
-    }
-    tb_memory_free(name);
-    return status;
-}
-
 tb_status tb_input_keep(struct tb_input *input, struct tb_error *error)
 {
     if (tb_input_is_seekable(input) || input->keep_fd >= 0)
         return TB_OK;
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !folder[0])
-        folder = "/tmp";
-    input->keep_fd = open_nameless(folder);
-    return input->keep_fd >= 0 ? TB_OK : open_named(input, folder, error);
+    return tb_temp_file_open_nameless(NULL, &input->keep_fd, error);
 }
 
 tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -135,4 +136,50 @@ void tb_temp_file_sweep(const char *target)
             (void)closedir(folder);
     }
     tb_buffer_release(&prefix);
+}
+
+// A file that never had a name; -1 where the system or the folder has none.
+static int open_nameless(const char *folder)
+{
+#ifdef O_TMPFILE
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#else
+    (void)folder;
+    return -1;
+#endif
+}
+
+static tb_status open_and_unlink(const char *folder, int *fd,
+                                 struct tb_error *error)
+{
+    struct tb_buffer name = TB_BUFFER(1 << 16);
+    tb_status status = tb_buffer_printf(&name, "%s/tracebake-XXXXXX", folder);
+    if (status == TB_OK)
+        status = tb_buffer_append_byte(&name, 0);
+    if (status != TB_OK) {
+        tb_buffer_release(&name);
+        return tb_fail(error, TB_ERR_MEMORY, "out of memory");
+    }
+    *fd = mkstemp((char *)name.ptr);
+    if (*fd < 0) {
+        status =
+            tb_fail_errno(error, TB_ERR_IO, "cannot create a temporary file");
+        tb_error_set_path(error, (const char *)name.ptr);
+    } else {
+        (void)unlink((const char *)name.ptr);
+        (void)fcntl(*fd, F_SETFD, FD_CLOEXEC);
+    }
+    tb_buffer_release(&name);
+    return status;
+}
+
+tb_status tb_temp_file_open_nameless(const char *folder, int *fd,
+                                     struct tb_error *error)
+{
+    if (!folder)
+        folder = getenv("TMPDIR");
+    if (!folder || !folder[0])
+        folder = "/tmp";
+    *fd = open_nameless(folder);
+    return *fd >= 0 ? TB_OK : open_and_unlink(folder, fd, error);
 }

@@ -24,6 +24,12 @@ TB_NODISCARD tb_status tb_temp_file_create(const char *target, mode_t mode,
  * not work is left for the next time. */
 void tb_temp_file_sweep(const char *target);
 
+/* Opens a file without a name in `folder` (NULL: $TMPDIR or /tmp), to be read
+ * and written: it is gone when it is closed, however the process ends.
+ * TB_ERR_IO with the reason, TB_ERR_MEMORY; `*fd` is -1 then. */
+TB_NODISCARD tb_status tb_temp_file_open_nameless(const char *folder, int *fd,
+                                                  struct tb_error *error);
+
 /* Bytes of `path` up to and with its last slash. */
 size_t tb_path_folder_len(const char *path);
 

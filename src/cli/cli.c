@@ -33,6 +33,8 @@ static const struct command {
     {"sample", "keep some of the sessions, with their mix", tb_command_sample},
     {"partition", "deal out lines so that sessions are whole",
      tb_command_partition},
+    {"merge", "make rows that were converted apart those of one run",
+     tb_command_merge},
     {"tokenizer list", "list the tokenizers on this machine",
      tb_command_tokenizer_list},
     {"tokenizer pull", "fetch a tokenizer from the Hugging Face hub",

@@ -33,6 +33,7 @@ int tb_command_reblock(int argc, char *const *argv);
 int tb_command_share(int argc, char *const *argv);
 int tb_command_sample(int argc, char *const *argv);
 int tb_command_partition(int argc, char *const *argv);
+int tb_command_merge(int argc, char *const *argv);
 int tb_command_tokenizer_list(int argc, char *const *argv);
 int tb_command_tokenizer_pull(int argc, char *const *argv);
 int tb_command_tokenizer_show(int argc, char *const *argv);

@@ -17,6 +17,7 @@
 #include "pipeline.h"
 #include "pool.h"
 #include "row_maker.h"
+#include "row_terms.h"
 #include "run_model.h"
 #include "run_output.h"
 
@@ -52,6 +53,7 @@ struct run {
     bool has_secret;
     struct tb_keyed_hash secret;
     char secret_name[33];
+    struct tb_buffer terms;
     struct tb_content_ids content;
     /* making rows */
     struct tb_row_maker *maker;
@@ -286,8 +288,19 @@ static tb_status turn_over(struct run *run, const struct tb_input *input,
 static bool has_prefix(const struct tb_convert_options *options)
 {
     return options->session_prefix == TB_SESSION_PREFIX_ALWAYS ||
+           options->session_prefix == TB_SESSION_PREFIX_PATH ||
            (options->session_prefix == TB_SESSION_PREFIX_AUTO &&
             options->input_count > 1);
+}
+
+// What goes in front of the sessions of the input at `path`.
+static struct tb_span stem_of(const struct run *run, const char *path)
+{
+    if (run->options->session_prefix != TB_SESSION_PREFIX_PATH ||
+        strcmp(path, "-") == 0)
+        return tb_input_name_stem(path);
+    return (struct tb_span){(const uint8_t *)path,
+                            tb_input_name_stem_len(path)};
 }
 
 // How many inputs before the current one have the same stem.
@@ -295,19 +308,17 @@ static unsigned earlier_namesakes(const struct run *run, struct tb_span stem)
 {
     unsigned count = 0;
     for (size_t i = 0; i < run->input_number; i++)
-        count +=
-            tb_span_equal(tb_input_name_stem(run->options->inputs[i]), stem);
+        count += tb_span_equal(stem_of(run, run->options->inputs[i]), stem);
     return count;
 }
 
 /* STEM/NAME, or STEM#2/NAME for the second input with this stem: profilers
  * call all their files the same. */
-static tb_status prefix_name(struct run *run, const struct tb_input *input,
-                             struct tb_trace_event *event)
+static tb_status prefix_name(struct run *run, struct tb_trace_event *event)
 {
     if (!has_prefix(run->options))
         return TB_OK;
-    struct tb_span stem = tb_input_name_stem(tb_input_path(input));
+    struct tb_span stem = stem_of(run, run->options->inputs[run->input_number]);
     unsigned namesakes = earlier_namesakes(run, stem);
     tb_buffer_clear(&run->prefixed_name);
     TB_TRY(tb_buffer_append(&run->prefixed_name, stem));
@@ -327,7 +338,7 @@ static tb_status read_event(struct run *run, const struct tb_input *input,
     if (event->kind == TB_TRACE_SESSION) {
         run->session_number++;
         run->record_number = 0;
-        TB_TRY(prefix_name(run, input, event));
+        TB_TRY(prefix_name(run, event));
     }
     tb_status status =
         tb_batch_add(run->batch, event, run->options->inputs[run->input_number],
@@ -508,7 +519,10 @@ static tb_status check_result(const struct run *run, struct tb_error *error)
         return tb_fail(error, TB_ERR_VALUE,
                        "%s, and --strict does not allow that",
                        what_was_lost(run->stats));
-    if (stats->row_count == 0 && !run->options->is_compat)
+    // A part of a trace may have no calls.
+    bool may_be_empty =
+        run->options->is_compat || run->options->ids == TB_IDS_CONTENT;
+    if (stats->row_count == 0 && !may_be_empty)
         return stats->call_count == 0
                    ? tb_fail(error, TB_ERR_EMPTY,
                              "no rows: there is no model call in the input")
@@ -520,23 +534,26 @@ static tb_status check_result(const struct run *run, struct tb_error *error)
 
 /* What makes rows of several runs one: their ids, and where their timestamps
  * are to begin. */
-static void describe_joining(struct run *run, struct tb_meta *meta)
+static tb_status describe_joining(struct run *run, struct tb_meta *meta)
 {
     if (run->options->ids != TB_IDS_CONTENT)
-        return;
+        return TB_OK;
     meta->has_content_ids = true;
+    TB_TRY(tb_row_terms_json(run->options, &run->model.templates, &run->terms));
+    meta->options = tb_buffer_span(&run->terms);
     meta->has_timestamps =
         tb_row_maker_has_timestamps(run->maker, &meta->first_ms);
     if (!run->has_secret)
-        return;
+        return TB_OK;
     tb_keyed_hash_name(&run->secret, run->secret_name);
     meta->secret_name = run->secret_name;
+    return TB_OK;
 }
 
-static struct tb_meta describe(struct run *run)
+static tb_status describe(struct run *run, struct tb_meta *meta)
 {
     const struct tb_convert_options *options = run->options;
-    struct tb_meta meta = {
+    *meta = (struct tb_meta){
         .version = options->version,
         .command = options->command,
         .inputs = run->inputs,
@@ -545,8 +562,7 @@ static struct tb_meta describe(struct run *run)
         .has_delay = options->form.delay == TB_DELAY_FIXED,
         .delay_ms = options->form.delay_ms,
     };
-    describe_joining(run, &meta);
-    return meta;
+    return describe_joining(run, meta);
 }
 
 static tb_status convert(struct run *run, struct tb_error *error)
@@ -569,7 +585,9 @@ static tb_status convert(struct run *run, struct tb_error *error)
     if (run->report)
         TB_TRY(tb_run_report_write(run->report, name, run->stats,
                                    run->output.page, error));
-    struct tb_meta meta = describe(run);
+    struct tb_meta meta;
+    if (describe(run, &meta) != TB_OK)
+        return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     TB_TRY(tb_run_output_commit(&run->output, &meta, run->stats, error));
     (void)snprintf(run->stats->output_path, sizeof(run->stats->output_path),
                    "%.255s", run->output.path);
@@ -588,6 +606,7 @@ static void tear_down(struct run *run)
     tb_prompt_store_release(&run->prompts);
     tb_buffer_release(&run->session_name);
     tb_buffer_release(&run->prefixed_name);
+    tb_buffer_release(&run->terms);
     tb_memory_free(run->inputs);
     tb_memory_free(run->fingerprints);
 }
@@ -625,6 +644,7 @@ tb_status tb_convert(const struct tb_convert_options *options,
         .choice = {.dialect = options->dialect, .name = options->tokenizer},
         .session_name = TB_BUFFER(SIZE_MAX / 2),
         .prefixed_name = TB_BUFFER(SIZE_MAX / 2),
+        .terms = TB_BUFFER(SIZE_MAX / 2),
     };
     run.block_size = options->block_size;
     if (run.block_size == 0)

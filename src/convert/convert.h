@@ -37,6 +37,7 @@ typedef enum tb_session_prefix {
     TB_SESSION_PREFIX_AUTO, /* with several inputs */
     TB_SESSION_PREFIX_ALWAYS,
     TB_SESSION_PREFIX_NEVER,
+    TB_SESSION_PREFIX_PATH, /* the whole path, not only the file's name */
 } tb_session_prefix;
 
 typedef enum tb_delay {
@@ -120,8 +121,8 @@ struct tb_convert_options {
  * came, also on failure, and belongs to the caller. On failure no output is
  * left behind. Statuses: TB_ERR_NOT_FOUND (input, tokenizer), TB_ERR_IO,
  * TB_ERR_USAGE (output onto an input, ...), TB_ERR_EMPTY (no rows; not with
- * is_compat), TB_ERR_VALUE (is_strict), TB_ERR_INTERRUPTED, TB_ERR_CLOSED,
- * TB_ERR_UNSUPPORTED (tokenizer component), TB_ERR_MEMORY. */
+ * is_compat or TB_IDS_CONTENT), TB_ERR_VALUE (is_strict), TB_ERR_INTERRUPTED,
+ * TB_ERR_CLOSED, TB_ERR_UNSUPPORTED (tokenizer component), TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_convert(const struct tb_convert_options *options,
                                   struct tb_stats *stats,
                                   struct tb_error *error);

@@ -146,9 +146,11 @@ enum {
     CHOICE("timestamps", "none|session|all", "none", timestamps, \
         "Give the first row of each session, or all rows, the time of their " \
         "start, in milliseconds since the first call of the trace."), \
-    CHOICE("session-prefix", "auto|always|never", "auto", session_prefix, \
+    CHOICE("session-prefix", "auto|always|never|path", "auto", \
+           session_prefix, \
         "Put the name of the trace's file in front of each session id, so " \
-        "that sessions of two files stay apart. auto: with several inputs."), \
+        "that sessions of two files stay apart. auto: with several inputs. " \
+        "path: with its folders, as it was named."), \
     FLAG("compat", is_compat, \
         "Write byte for byte what the Python converters write with the same " \
         "block size, tokenizer and delay: their order, their joined text, " \

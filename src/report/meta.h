@@ -26,6 +26,7 @@ struct tb_meta {
     uint64_t delay_ms;
     bool has_content_ids;    /* ids that are the same in every run: */
     const char *secret_name; /* ... made with this secret, or NULL */
+    struct tb_span options;  /* ... on these terms: a JSON object */
     bool has_timestamps;     /* ... which are then since 1970, */
     uint64_t first_ms;       /* ... and should count from here */
 };

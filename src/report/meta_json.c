@@ -28,6 +28,11 @@ static void put_ids(struct tb_json_form *form, const struct tb_meta *meta)
     tb_json_form_text(form, "ids", TB_SPAN("content"));
     if (meta->secret_name)
         tb_json_form_text(form, "salt", tb_span_of(meta->secret_name));
+    struct tb_json_reader options;
+    struct tb_arena arena = {0};
+    tb_json_reader_init_span(&options, meta->options, 0, 1);
+    tb_json_form_copy(form, "options", &options, &arena);
+    tb_arena_release(&arena);
     if (meta->has_timestamps)
         tb_json_form_number(form, "first_ms", meta->first_ms);
 }

@@ -1,6 +1,9 @@
 #include "chat_template_set.h"
 
+#include <stdio.h>
+
 #include "chat_request.h"
+#include "hash.h"
 #include "input.h"
 #include "json_reader.h"
 
@@ -146,6 +149,33 @@ tb_chat_template_set_input(const struct tb_chat_template_set *set)
     return (struct tb_chat_input){.special = set->special,
                                   .special_count = set->special_count,
                                   .kwargs = set->kwargs};
+}
+
+// Chained, so that no text can end where another begins.
+static struct tb_hash128 add_text(struct tb_hash128 before, struct tb_span text)
+{
+    struct tb_hash128 own = tb_hash128(text, 0);
+    const uint64_t words[] = {before.low, before.high, own.low, own.high};
+    return tb_hash128((struct tb_span){(const uint8_t *)words, sizeof(words)},
+                      0);
+}
+
+bool tb_chat_template_set_fingerprint(const struct tb_chat_template_set *set,
+                                      char text[33])
+{
+    struct tb_hash128 hash = {0};
+    if (!set->plain.compiled && !set->with_tools.compiled)
+        return false;
+    hash = add_text(hash, set->file.source);
+    hash = add_text(hash, set->file.tool_source);
+    hash = add_text(hash, set->kwargs);
+    for (size_t i = 0; i < set->special_count; i++) {
+        hash = add_text(hash, set->special[i].name);
+        hash = add_text(hash, set->special[i].text);
+    }
+    (void)snprintf(text, 33, "%016llx%016llx", (unsigned long long)hash.high,
+                   (unsigned long long)hash.low);
+    return true;
 }
 
 void tb_chat_template_set_release(struct tb_chat_template_set *set)

@@ -64,6 +64,11 @@ tb_chat_template_set_find(const struct tb_chat_template_set *set,
 struct tb_chat_input
 tb_chat_template_set_input(const struct tb_chat_template_set *set);
 
+/* Names the templates and what they are given beside the messages: XXH3-128, 32
+ * hex digits. False, and nothing, when there is no template. */
+bool tb_chat_template_set_fingerprint(const struct tb_chat_template_set *set,
+                                      char text[33]);
+
 void tb_chat_template_set_release(struct tb_chat_template_set *set);
 
 #endif

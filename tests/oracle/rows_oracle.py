@@ -14,6 +14,7 @@ import random
 import tempfile
 from pathlib import Path
 
+import content_ids
 import damage
 import harness
 import rows_reference
@@ -339,7 +340,7 @@ def check_content_ids(check, trace, block_size):
         if process.returncode == 1 and not data:
             return check.count("content ids", 0)
         stats = json.loads(process.stdout)
-        numbering = rows_reference.ContentIds(
+        numbering = content_ids.ContentIds(
             block_size, stats["tokenizer"]["fingerprint"], key)
         expected = by_session(check.reference(trace, block_size,
                                               numbering=numbering))
