@@ -264,7 +264,8 @@ struct tb_conversion_progress {
  *         .size = sizeof(options), .command = "nat",
  *         .arguments = arguments, .argument_count = 5};
  *
- * Options that say what to print (--stats, --quiet) change nothing here. */
+ * Options that say what to print (--stats, --quiet) change nothing here;
+ * --help and --max-memory, which holds for a process, are refused. */
 struct tb_conversion_options {
     size_t size;                  /* sizeof(struct tb_conversion_options) */
     const char *command;          /* "nat" or "telemetry" */

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
         Error as Error, NotFoundError as NotFoundError,
         UsageError as UsageError,
     )
+    from .inspection import (
+        analyze as analyze, render as render, validate as validate,
+        verify as verify,
+    )
     from .tokenizer import Tokenizer as Tokenizer
 
     __version__ = _version()
 
 __all__ = [
     "Conversion", "Error", "NotFoundError", "Tokenizer", "UsageError",
-    "convert",
+    "analyze", "convert", "render", "validate", "verify",
 ]
 
 # Loaded when it is used: the program starts through this package too.
@@ -38,7 +42,11 @@ _HOMES = {
     "NotFoundError": "errors",
     "Tokenizer": "tokenizer",
     "UsageError": "errors",
+    "analyze": "inspection",
     "convert": "conversion",
+    "render": "inspection",
+    "validate": "inspection",
+    "verify": "inspection",
 }
 
 

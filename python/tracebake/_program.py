@@ -1,12 +1,14 @@
-"""The program, which lies in this package, in place of this process."""
+"""The program, which lies in this package."""
 
 from __future__ import annotations
 
 import os
 import sys
 
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin",
+                       "tracebake")
+
 
 def main() -> None:
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin",
-                           "tracebake")
-    os.execv(program, ["tracebake", *sys.argv[1:]])
+    """Takes the place of this process."""
+    os.execv(PROGRAM, ["tracebake", *sys.argv[1:]])

@@ -79,6 +79,10 @@ static tb_status read_and_convert(struct tb_conversion_options *options,
         &request, (int)options->argument_count, words, error);
     if (status == TB_OK && request.arguments.is_help)
         status = tb_fail(error, TB_ERR_USAGE, "--help is the program's");
+    if (status == TB_OK && request.arguments.max_memory > 0)
+        status = tb_fail(error, TB_ERR_USAGE,
+                         "--max-memory is the program's, since it holds for a "
+                         "whole process");
     if (status == TB_OK)
         status = convert(options, &request, conversion, error);
     tb_convert_request_release(&request);

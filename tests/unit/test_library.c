@@ -363,6 +363,7 @@ static void test_wrong_conversions(void **state)
     } cases[] = {
         {{"--tokenzier", "builtin"}, 2, TB_ERR_USAGE, "--tokenizer"},
         {{"--help"}, 1, TB_ERR_USAGE, "program"},
+        {{"--max-memory", "1G", TB_EXAMPLE}, 3, TB_ERR_USAGE, "program"},
         {{NULL}, 0, TB_ERR_USAGE, "no input"},
         {{"--tokenizer", "builtin", "--dry-run", "/no/such"},
          4,
