@@ -83,17 +83,17 @@ static tb_status check_each(struct tb_validator *validator, size_t first,
     for (size_t i = first; i < record->id_count; i++) {
         uint32_t size = i + 1 == record->id_count ? last_size : block_size;
         uint32_t before = i > 0 ? tb_id_before(record->ids[i - 1]) : 0;
-        const struct tb_id_size *known;
+        struct tb_id_size known;
         bool is_new;
         TB_TRY(tb_id_sizes_add(&validator->sizes, record->ids[i], size, before,
                                &known, &is_new));
         if (is_new)
             continue;
-        if (known->size != size && !has_size) {
-            report_size(validator, i, size, known->size);
+        if (known.size != size && !has_size) {
+            report_size(validator, i, size, known.size);
             has_size = true;
         }
-        if (known->before != before && i > 0 && !has_prefix) {
+        if (known.before != before && i > 0 && !has_prefix) {
             report_prefix(validator, i);
             has_prefix = true;
         }

@@ -16,6 +16,7 @@ tb_status tb_validator_new(const struct tb_validator_options *options,
     if (!made)
         return TB_ERR_MEMORY;
     made->options = *options;
+    made->sizes.full_size = options->block_size;
     made->block_sizes = tb_block_size_range_all();
     *validator = made;
     return TB_OK;

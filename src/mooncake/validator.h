@@ -6,8 +6,8 @@
  *     tb_validator_finish(validator);
  *     tb_validator_counts(validator)->fatal_count  ->  0: it would
  *
- * Streaming: memory is 16 bytes and their slots for each distinct id, and some
- * for each session. One thread at a time.
+ * Streaming: memory is that of id_sizes.h for each distinct id, and some for
+ * each session. One thread at a time.
  */
 #ifndef TB_VALIDATOR_H
 #define TB_VALIDATOR_H

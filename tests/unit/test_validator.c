@@ -259,23 +259,57 @@ static void test_reader(void **state)
 /* ---- tables behind rules --------------------------------------------------
  */
 
+/* Ids far from each other, and in runs with ends that are not as usual; the
+ * second time all is known as it was, whatever is said then. */
 static void test_id_sizes(void **state)
 {
     (void)state;
-    struct tb_id_sizes sizes = {0};
-    const struct tb_id_size *entry;
+    enum { COUNT = 100000, FULL = 64 };
+    struct tb_id_sizes sizes = {.full_size = FULL};
+    struct tb_id_size known;
     bool is_new;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint64_t i = 0; i < 100000; i++) {
-            uint64_t id = i * UINT64_C(0x9E3779B97F4A7C15);
-            assert_int_equal(tb_id_sizes_add(&sizes, id, (uint32_t)(i % 7 + 1),
-                                             tb_id_before(i), &entry, &is_new),
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t i = 0; i < COUNT; i++) {
+            uint64_t far = i * UINT64_C(0x9E3779B97F4A7C15);
+            uint64_t id = i % 3 == 0 ? far | UINT64_C(1) << 40 : i;
+            uint64_t behind = i % 5 ? id - 1 : id - 2;
+            uint32_t size = i % 7 ? FULL : 9;
+            assert_int_equal(tb_id_sizes_add(&sizes, id, size + (uint32_t)pass,
+                                             tb_id_before(behind), &known,
+                                             &is_new),
                              TB_OK);
             assert_int_equal(is_new, pass == 0);
-            assert_int_equal(entry->size, i % 7 + 1);
-            assert_int_equal(entry->before, tb_id_before(i));
+            assert_int_equal(known.size, size);
+            assert_int_equal(known.before, tb_id_before(behind));
         }
-    assert_int_equal(sizes.count, 100000);
+    }
+    assert_int_equal(sizes.count, COUNT);
+    tb_id_sizes_release(&sizes);
+}
+
+/* What is next to its neighbour is a bit, but pairs here and there are not
+ * worth a page each. */
+static void test_id_pages(void **state)
+{
+    (void)state;
+    enum { COUNT = 1 << 20, PAIRS = 1 << 14 };
+    struct tb_id_sizes sizes = {.full_size = 1};
+    struct tb_id_size known;
+    bool is_new;
+    for (uint64_t i = 0; i < COUNT; i++)
+        assert_int_equal(
+            tb_id_sizes_add(&sizes, i, 1, tb_id_before(i - 1), &known, &is_new),
+            TB_OK);
+    assert_int_equal(sizes.page_count, COUNT / 64 / TB_ID_PAGE_WORDS);
+    assert_int_equal(sizes.slots_used, 0);
+    tb_id_sizes_release(&sizes);
+    for (uint64_t i = 0; i < PAIRS; i++)
+        for (uint64_t j = 0; j < 2; j++)
+            assert_int_equal(tb_id_sizes_add(&sizes, (i << 40) + j, 1,
+                                             tb_id_before((i << 40) + j - 1),
+                                             &known, &is_new),
+                             TB_OK);
+    assert_in_range(sizes.page_count, 1, 2 * PAIRS / 16 + 1);
     tb_id_sizes_release(&sizes);
 }
 
@@ -416,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_bad_row),
         cmocka_unit_test(test_reader),
         cmocka_unit_test(test_id_sizes),
+        cmocka_unit_test(test_id_pages),
         cmocka_unit_test(test_block_sizes),
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_shown_max),
