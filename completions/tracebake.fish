@@ -22,6 +22,7 @@ complete -c tracebake -n '__tracebake_has 1' -a analyze -d 'lengths, sessions an
 complete -c tracebake -n '__tracebake_has 1' -a validate -d 'check rows against the rules of who will replay them'
 complete -c tracebake -n '__tracebake_has 1' -a verify -d 'compare what a load tester sent with what was recorded'
 complete -c tracebake -n '__tracebake_has 1' -a reblock -d 'give rows a larger block size'
+complete -c tracebake -n '__tracebake_has 1' -a rewrite -d 'give rows another consumer\'s form'
 complete -c tracebake -n '__tracebake_has 1' -a share -d 'make rows that can be given away'
 complete -c tracebake -n '__tracebake_has 1' -a sample -d 'keep some of the sessions, with their mix'
 complete -c tracebake -n '__tracebake_has 1' -a partition -d 'deal out lines so that sessions are whole'
@@ -146,6 +147,14 @@ complete -c tracebake -n '__tracebake_is reblock' -l from -x -d 'Tokens of a blo
 complete -c tracebake -n '__tracebake_is reblock' -l output-file -r -F -d 'Where the rows go'
 complete -c tracebake -n '__tracebake_is reblock' -l quiet -d 'Only errors and warnings'
 complete -c tracebake -n '__tracebake_is reblock' -s h -l help -d 'Show this page'
+
+complete -c tracebake -n '__tracebake_is rewrite' -F
+complete -c tracebake -n '__tracebake_is rewrite' -l for -x -a 'mooncake aiperf dynamo' -d 'Who is to replay the rows'
+complete -c tracebake -n '__tracebake_is rewrite' -l calls -r -F -d 'The calls that the converter wrote beside the rows with --calls'
+complete -c tracebake -n '__tracebake_is rewrite' -l endpoint -x -a 'completions chat' -d 'What the replay will call'
+complete -c tracebake -n '__tracebake_is rewrite' -l output-file -r -F -d 'Where the rows go'
+complete -c tracebake -n '__tracebake_is rewrite' -l quiet -d 'Only errors'
+complete -c tracebake -n '__tracebake_is rewrite' -s h -l help -d 'Show this page'
 
 complete -c tracebake -n '__tracebake_is share' -F
 complete -c tracebake -n '__tracebake_is share' -l output-file -r -F -d 'Where the rows go'

@@ -29,6 +29,7 @@ static const struct command {
     {"verify", "compare what a load tester sent with what was recorded",
      tb_command_verify},
     {"reblock", "give rows a larger block size", tb_command_reblock},
+    {"rewrite", "give rows another consumer's form", tb_command_rewrite},
     {"share", "make rows that can be given away", tb_command_share},
     {"sample", "keep some of the sessions, with their mix", tb_command_sample},
     {"partition", "deal out lines so that sessions are whole",

@@ -30,6 +30,7 @@ int tb_command_analyze(int argc, char *const *argv);
 int tb_command_validate(int argc, char *const *argv);
 int tb_command_verify(int argc, char *const *argv);
 int tb_command_reblock(int argc, char *const *argv);
+int tb_command_rewrite(int argc, char *const *argv);
 int tb_command_share(int argc, char *const *argv);
 int tb_command_sample(int argc, char *const *argv);
 int tb_command_partition(int argc, char *const *argv);

@@ -18,7 +18,7 @@ struct tb_call_log tb_call_log_on(struct tb_output *output)
 static void put_time(struct tb_json_form *form, const char *key, double time_s)
 {
     if (isfinite(time_s))
-        tb_json_form_real(form, key, time_s);
+        tb_json_form_exact(form, key, time_s);
 }
 
 static void put_text(struct tb_json_form *form, const char *key,
@@ -69,6 +69,8 @@ static void put_row(struct tb_json_form *form,
     tb_json_form_text(form, "session_id", row->session_id);
     put_text(form, "parent_session_id", row->parent_session_id);
     tb_json_form_number(form, "turn", entry->turn);
+    put_count(form, "continues", entry->has_continued,
+              entry->continued_row_number);
     tb_json_form_number(form, "input_length", row->input_length);
     tb_json_form_number(form, "output_length", row->output_length);
     tb_json_form_number(form, "prompt_tokens", entry->prompt_tokens);

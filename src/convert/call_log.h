@@ -33,9 +33,11 @@ struct tb_call_entry {
     tb_skip skip;           /* TB_SKIP_COUNT: it has a row: */
     uint64_t row_number;    /* its line in the rows, from 1 */
     struct tb_mooncake_row row;
-    uint32_t turn;           /* in the row's session, from 0 */
-    uint64_t prompt_tokens;  /* of the whole prompt, as replayed */
-    uint64_t counted_tokens; /* of its text, by the tokenizer */
+    uint32_t turn;      /* in the row's session, from 0 */
+    bool has_continued; /* whole rows: it is known which one it goes on: */
+    uint64_t continued_row_number; /* ... this; 0: none */
+    uint64_t prompt_tokens;        /* of the whole prompt, as replayed */
+    uint64_t counted_tokens;       /* of its text, by the tokenizer */
     tb_prompt_kind prompt_kind;
 };
 

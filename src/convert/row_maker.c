@@ -277,6 +277,54 @@ static struct tb_row_tokens sent_tokens(const struct tb_row_maker *maker,
     return sent;
 }
 
+/* The conversation that the call continues, or a new one. A call that failed
+ * has one of its own, so that its next try continues what it did. */
+static tb_status find_chain(struct tb_row_maker *maker,
+                            const struct tb_row_tokens *tokens,
+                            const struct tb_call_entry *entry,
+                            struct tb_turn_chain **chain)
+{
+    *chain = entry->is_failed
+                 ? NULL
+                 : tb_turn_chains_find(&maker->chains, tokens, entry->call,
+                                       maker->options.endpoint);
+    if (*chain)
+        return TB_OK;
+    *chain = tb_turn_chains_add(&maker->chains);
+    if (!*chain)
+        return TB_ERR_MEMORY;
+    (*chain)->invocation = entry->call->invocation;
+    (*chain)->is_closed = entry->is_failed;
+    return TB_OK;
+}
+
+static void end_turn(struct tb_row_maker *maker, struct tb_turn_chain *chain,
+                     const struct tb_row_tokens *tokens,
+                     const struct tb_call_entry *entry)
+{
+    chain->turn_count++;
+    chain->tokens = *tokens;
+    chain->output_length = entry->row.output_length;
+    chain->end_s = entry->call->end_s;
+    chain->row_number = maker->stats->row_count + 1;
+}
+
+/* Whole rows do not say which one goes on which; the calls do, so that rows
+ * can become increments without their trace. */
+static tb_status note_chain(struct tb_row_maker *maker,
+                            const struct tb_row_tokens *tokens,
+                            struct tb_call_entry *entry)
+{
+    struct tb_turn_chain *chain;
+    if (!maker->options.calls || maker->options.is_compat)
+        return TB_OK;
+    TB_TRY(find_chain(maker, tokens, entry, &chain));
+    entry->has_continued = true;
+    entry->continued_row_number = chain->row_number;
+    end_turn(maker, chain, tokens, entry);
+    return TB_OK;
+}
+
 /* The row as a whole prompt. Its place in the session is that of its start. */
 static tb_status make_whole(struct tb_row_maker *maker, struct current *current,
                             const struct tb_row_tokens *tokens,
@@ -296,7 +344,7 @@ static tb_status make_whole(struct tb_row_maker *maker, struct current *current,
     figures->new_tokens = blocks->new_tokens;
     tb_row_time_set_delay(&maker->time, entry->call, entry->turn == 0,
                           current->latest_end_s, row);
-    return TB_OK;
+    return note_chain(maker, tokens, entry);
 }
 
 // The session id of a conversation: NAME, NAME.2, NAME.3, ...
@@ -354,28 +402,6 @@ static void set_messages(const struct current *current,
     row->input_length = tokens->total;
 }
 
-/* The conversation that the call continues, or a new one. A call that failed
- * has one of its own, so that its next try continues what it did. */
-static tb_status find_chain(struct tb_row_maker *maker,
-                            const struct tb_row_tokens *tokens,
-                            const struct tb_call_entry *entry,
-                            struct tb_turn_chain **chain)
-{
-    *chain = entry->is_failed
-                 ? NULL
-                 : tb_turn_chains_find(&maker->chains, tokens, entry->call,
-                                       maker->options.endpoint);
-    if (*chain)
-        return TB_OK;
-    *chain = tb_turn_chains_add(&maker->chains);
-    if (!*chain)
-        return TB_ERR_MEMORY;
-    (*chain)->invocation = entry->call->invocation;
-    (*chain)->is_closed = entry->is_failed;
-    maker->stats->branch_count += (*chain)->number > 0;
-    return TB_OK;
-}
-
 // The row as a turn of a conversation.
 static tb_status make_turn(struct tb_row_maker *maker, struct current *current,
                            const struct tb_row_tokens *tokens,
@@ -394,12 +420,11 @@ static tb_status make_turn(struct tb_row_maker *maker, struct current *current,
     TB_TRY(tb_row_numbering_add(&maker->whole, tokens, &whole));
     figures->before_tokens = tokens->total - row->input_length;
     figures->new_tokens = whole->new_tokens;
-    entry->turn = chain->turn_count++;
+    entry->turn = chain->turn_count;
+    maker->stats->branch_count += chain->number > 0 && entry->turn == 0;
     tb_row_time_set_delay(&maker->time, entry->call, entry->turn == 0,
                           chain->end_s, row);
-    chain->tokens = *tokens;
-    chain->output_length = row->output_length;
-    chain->end_s = entry->call->end_s;
+    end_turn(maker, chain, tokens, entry);
     return TB_OK;
 }
 

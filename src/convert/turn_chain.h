@@ -20,6 +20,7 @@
 struct tb_turn_chain {
     uint32_t number; /* of the conversation in its session, from 0 */
     uint32_t turn_count;
+    uint64_t row_number;         /* of the last turn */
     struct tb_row_tokens tokens; /* of the last turn */
     uint64_t output_length;
     double end_s;        /* NAN: not known */

@@ -43,6 +43,9 @@ static tb_status read_fields(struct reading *reading, struct tb_call_line *call)
         TB_FIELD_NUMBER("end", &call->end_s),
         TB_FIELD_RAW("failed", &reading->failed),
         TB_FIELD_RAW("tried_again", &reading->tried_again),
+        TB_FIELD_COUNT("continues", &call->continued_row, &call->has_continued),
+        TB_FIELD_TEXT("priority", &call->priority),
+        TB_FIELD_TEXT("trace", &call->trace),
         TB_FIELD_OBJECT("recorded", recorded),
     };
     TB_TRY(tb_field_expect_object(&reading->reader));

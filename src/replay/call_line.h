@@ -12,6 +12,8 @@ struct tb_call_line {
     uint64_t row;              /* line of its row in the rows, from 1 */
     struct tb_span session_id; /* of its row */
     uint64_t turn;             /* from 0 */
+    bool has_continued;        /* of a whole prompt: it goes on another row: */
+    uint64_t continued_row;    /* ... this, or 0: none */
     uint64_t input_length;     /* as in its row, tokens */
     uint64_t output_length;    /* as in its row, tokens */
     uint64_t prompt_tokens;    /* of the whole prompt */
@@ -25,6 +27,7 @@ struct tb_call_line {
     bool has_usage; /* the server counted the prompt: */
     uint64_t usage_tokens;
     /* also without a row: */
+    struct tb_span priority, trace;
     struct tb_span skipped;          /* why there is none */
     struct tb_span recorded_session; /* texts are empty when not recorded */
     struct tb_span agent, model;

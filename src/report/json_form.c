@@ -72,15 +72,38 @@ void tb_json_form_number(struct tb_json_form *form, const char *key,
         form->status = tb_buffer_append_u64(form->buffer, value);
 }
 
-void tb_json_form_real(struct tb_json_form *form, const char *key, double value)
+enum {
+    REAL_SIZE = 340, // the longest finite double has 309 digits
+    REAL_DIGITS = 6, // behind the point
+    EXACT_DIGITS = 17
+};
+
+static void put_real(struct tb_json_form *form, const char *key,
+                     const char *text)
 {
-    char text[340]; // the longest finite double has 309 digits
-    tb_real_to_text(text, sizeof(text), 6, 'f', value);
     size_t len = strlen(text);
     while (text[len - 1] == '0' && text[len - 2] != '.')
         len--;
     begin_value(form, key);
     put(form, (struct tb_span){(const uint8_t *)text, len});
+}
+
+void tb_json_form_real(struct tb_json_form *form, const char *key, double value)
+{
+    char text[REAL_SIZE];
+    tb_real_to_text(text, sizeof(text), REAL_DIGITS, 'f', value);
+    put_real(form, key, text);
+}
+
+void tb_json_form_exact(struct tb_json_form *form, const char *key,
+                        double value)
+{
+    char text[REAL_SIZE];
+    int digits = REAL_DIGITS;
+    do
+        tb_real_to_text(text, sizeof(text), digits, 'f', value);
+    while (tb_real_of_text(text, NULL) != value && digits++ < EXACT_DIGITS);
+    put_real(form, key, text);
 }
 
 void tb_json_form_null(struct tb_json_form *form, const char *key)

@@ -32,6 +32,10 @@ void tb_json_form_number(struct tb_json_form *form, const char *key,
 /* With at most six digits behind the point. `value` is finite. */
 void tb_json_form_real(struct tb_json_form *form, const char *key,
                        double value);
+/* With as many digits as bring the number back, at least one behind the point
+ * and no exponent. `value` is finite. */
+void tb_json_form_exact(struct tb_json_form *form, const char *key,
+                        double value);
 void tb_json_form_null(struct tb_json_form *form, const char *key);
 void tb_json_form_bool(struct tb_json_form *form, const char *key, bool value);
 void tb_json_form_text(struct tb_json_form *form, const char *key,

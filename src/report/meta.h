@@ -45,6 +45,10 @@ struct tb_meta_reading {
     bool is_messages;    /* it holds messages; has_prompt is false then */
     uint32_t block_size; /* 0: not said */
     uint64_t row_count;  /* 0: not said */
+    bool has_format;     /* it says what the traces were: */
+    bool is_telemetry;   /* ... telemetry, or NAT's */
+    bool is_compat;      /* rows are what the Python converters write */
+    bool has_content_ids;
     char tokenizer[256]; /* its name, or "" */
 };
 

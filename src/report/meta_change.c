@@ -88,7 +88,7 @@ static tb_status put_earlier(struct copying *copying)
 
 static tb_status put_rows(struct copying *copying)
 {
-    static const char *const said[] = {"prompt", "explanation"};
+    static const char *const said[] = {"prompt", "explanation", "delay_ms"};
     const struct tb_meta_change *change = copying->change;
     if (!change->has_rows) {
         put_raw(copying, "rows", copying->rows);

@@ -11,7 +11,7 @@
 enum { BLOCK_SIZE_MAX = 1 << 20 };
 
 struct fields {
-    struct tb_span prompt, tokenizer;
+    struct tb_span prompt, compat, tokenizer, ids, format;
     uint64_t block_size, row_count;
 };
 
@@ -19,7 +19,8 @@ static tb_status read_fields(struct tb_json_reader *reader,
                              struct tb_arena *arena, struct fields *found)
 {
     bool is_said;
-    const struct tb_field rows[] = {TB_FIELD_TEXT("prompt", &found->prompt)};
+    const struct tb_field rows[] = {TB_FIELD_TEXT("prompt", &found->prompt),
+                                    TB_FIELD_RAW("compat", &found->compat)};
     const struct tb_field tokenizer[] = {
         TB_FIELD_TEXT("name", &found->tokenizer)};
     const struct tb_field counts[] = {
@@ -27,6 +28,8 @@ static tb_status read_fields(struct tb_json_reader *reader,
     const struct tb_field fields[] = {
         TB_FIELD_OBJECT("rows", rows),
         TB_FIELD_COUNT("block_size", &found->block_size, &is_said),
+        TB_FIELD_TEXT("ids", &found->ids),
+        TB_FIELD_TEXT("format", &found->format),
         TB_FIELD_OBJECT("tokenizer", tokenizer),
         TB_FIELD_OBJECT("counts", counts),
     };
@@ -44,6 +47,11 @@ static void take(const struct fields *found, struct tb_meta_reading *reading)
     if (found->block_size <= BLOCK_SIZE_MAX)
         reading->block_size = (uint32_t)found->block_size;
     reading->row_count = found->row_count;
+    reading->is_telemetry = tb_span_equal(found->format, TB_SPAN("telemetry"));
+    reading->has_format =
+        reading->is_telemetry || tb_span_equal(found->format, TB_SPAN("nat"));
+    reading->is_compat = tb_span_equal(found->compat, TB_SPAN("true"));
+    reading->has_content_ids = tb_span_equal(found->ids, TB_SPAN("content"));
     if (found->tokenizer.len > 0 &&
         found->tokenizer.len < sizeof(reading->tokenizer))
         (void)snprintf(reading->tokenizer, sizeof(reading->tokenizer), "%.*s",

@@ -705,7 +705,7 @@ static void note_first_time(struct telemetry *t)
         if (t->entries[i].time > 0 && t->entries[i].time < first)
             first = t->entries[i].time;
     if (!t->options.is_compat && first < INT64_MAX)
-        t->counts.first_s = (double)first / 1e9;
+        t->counts.first_s = tb_timestamp_seconds(first);
 }
 
 static tb_status read_on(struct telemetry *t, struct tb_trace_event *event,
