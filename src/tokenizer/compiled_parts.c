@@ -110,6 +110,7 @@ static void carry_sentence_piece(struct tb_compiled_form *form,
     carry_trie(form, &model->symbol_trie);
     TB_CARRY(form, model->is_symbol_start);
     TB_CARRY(form, model->unknown);
+    tb_form_text(form, &model->unknown_text);
     TB_CARRY(form, model->has_byte_fallback);
     TB_CARRY(form, model->byte_tokens);
     TB_CARRY(form, model->least_score);

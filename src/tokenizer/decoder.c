@@ -167,8 +167,9 @@ static tb_status add_token(const struct tb_tokenizer *tokenizer, tb_token id,
         first == TB_DECODE_BYTES || first == TB_DECODE_BYTE_LEVEL;
     struct tb_span text =
         added ? added->text : tb_vocab_bytes(vocab_of(tokenizer), id);
-    if (!text.ptr ||
-        (added && added->is_special && (flags & TB_DECODE_SKIP_SPECIAL)))
+    if (!text.ptr) // where tokens are bytes, those around it do not join
+        return first == TB_DECODE_BYTES ? end_text(list) : TB_OK;
+    if (added && added->is_special && (flags & TB_DECODE_SKIP_SPECIAL))
         return TB_OK;
     bool is_bytes = !added && tokenizer->model == TB_MODEL_BPE &&
                     tokenizer->bpe.is_byte_level;
@@ -361,15 +362,27 @@ static tb_status fuse(struct text_list *list)
     return end_text(list);
 }
 
+/* Bytes to UTF-8: all of them, or (`is_parted`) what lies between two empty
+ * texts. */
 static tb_status repair(struct text_list *from, struct text_list *to,
-                        unsigned flags)
+                        unsigned flags, bool is_parted)
 {
     uint64_t replaced_count = 0;
     struct tb_span all = tb_buffer_span(&from->bytes);
-    if (flags & TB_DECODE_RAW)
+    if (flags & TB_DECODE_RAW) {
         TB_TRY(tb_buffer_append(&to->bytes, all));
-    else
-        TB_TRY(tb_utf8_repair(all, &to->bytes, &replaced_count));
+        return end_text(to);
+    }
+    size_t start = 0;
+    for (size_t i = 0; i < from->count && is_parted; i++) {
+        if (text_at(from, i).len > 0)
+            continue;
+        struct tb_span part = {all.ptr + start, from->ends[i] - start};
+        TB_TRY(tb_utf8_repair(part, &to->bytes, &replaced_count));
+        start = from->ends[i];
+    }
+    TB_TRY(
+        tb_utf8_repair(tb_span_from(all, start), &to->bytes, &replaced_count));
     return end_text(to);
 }
 
@@ -401,7 +414,7 @@ static tb_status run_step(const struct tb_decoder_step *step,
     }
     if (!is_of_bytes)
         return TB_OK;
-    TB_TRY(repair(from, to, flags));
+    TB_TRY(repair(from, to, flags, step->kind == TB_DECODE_BYTES));
     swap(work);
     return TB_OK;
 }
@@ -431,10 +444,24 @@ void tb_decode_work_free(struct tb_decode_work *work)
     tb_memory_free(work);
 }
 
+static tb_status decode_pieces(const struct tb_sentence_piece *model,
+                               struct tb_decode_work *work, const tb_token *ids,
+                               size_t count, unsigned flags)
+{
+    clear_list(&work->lists[0]);
+    TB_TRY(tb_sentence_piece_decode(model, ids, count, flags & TB_DECODE_RAW,
+                                    work->cleaned));
+    return tb_buffer_append(&work->lists[0].bytes,
+                            tb_buffer_span(&work->cleaned[0]));
+}
+
 static tb_status decode(const struct tb_tokenizer *tokenizer,
                         struct tb_decode_work *work, const tb_token *ids,
                         size_t count, unsigned flags)
 {
+    if (tokenizer->model == TB_MODEL_SENTENCE_PIECE)
+        return decode_pieces(&tokenizer->sentence_piece, work, ids, count,
+                             flags);
     const struct tb_decoder *decoder = &tokenizer->decoder;
     tb_decode_kind first =
         decoder->step_count ? decoder->steps[0].kind : TB_DECODE_FUSE;

@@ -1,6 +1,7 @@
 /* A model of SentencePiece (a ModelProto in Protocol Buffers) to a tokenizer.
  * Fields that do not concern ids are passed over. */
 #include <math.h>
+#include <stddef.h>
 
 #include "protobuf.h"
 #include "tokenizer_model.h"
@@ -11,26 +12,8 @@ enum {
     MODEL_PIECE = 1,
     MODEL_TRAINER = 2,
     MODEL_NORMALIZER = 3,
-    PIECE_TEXT = 1,
-    PIECE_SCORE = 2,
-    PIECE_TYPE = 3,
-    TRAINER_METHOD = 3,
-    TRAINER_SPACE_BEHIND = 24,
-    TRAINER_BYTE_FALLBACK = 35,
-    NORMALIZER_CHARSMAP = 2,
-    NORMALIZER_DUMMY_SPACE = 3,
-    NORMALIZER_DROPPING_SPACES = 4,
-    NORMALIZER_ESCAPING_SPACES = 5,
+    MODEL_DENORMALIZER = 5,
 };
-
-struct loader {
-    struct tb_sentence_piece *model;
-    struct tb_arena *arena;
-    struct tb_error *error;
-};
-
-/* ---- pieces -----------------------------------------------------------------
- */
 
 struct piece {
     struct tb_span text;
@@ -39,36 +22,60 @@ struct piece {
     size_t offset; /* in the file */
 };
 
+static const struct tb_protobuf_member piece_members[] = {
+    {1, TB_PROTOBUF_TEXT, offsetof(struct piece, text)},
+    {2, TB_PROTOBUF_FLOAT, offsetof(struct piece, score)},
+    {3, TB_PROTOBUF_ENUM, offsetof(struct piece, type)},
+};
+
+struct trainer {
+    int32_t method;
+    bool is_space_behind; /* treat_whitespace_as_suffix */
+    bool has_byte_fallback;
+    struct tb_span unknown_text;
+    size_t offset; /* in the file */
+};
+
+static const struct tb_protobuf_member trainer_members[] = {
+    {3, TB_PROTOBUF_ENUM, offsetof(struct trainer, method)},
+    {24, TB_PROTOBUF_FLAG, offsetof(struct trainer, is_space_behind)},
+    {35, TB_PROTOBUF_FLAG, offsetof(struct trainer, has_byte_fallback)},
+    {44, TB_PROTOBUF_TEXT, offsetof(struct trainer, unknown_text)},
+};
+
+struct normalizer {
+    struct tb_span charsmap;
+    bool has_dummy_space, is_dropping_spaces, is_escaping_spaces;
+};
+
+static const struct tb_protobuf_member normalizer_members[] = {
+    {2, TB_PROTOBUF_TEXT, offsetof(struct normalizer, charsmap)},
+    {3, TB_PROTOBUF_FLAG, offsetof(struct normalizer, has_dummy_space)},
+    {4, TB_PROTOBUF_FLAG, offsetof(struct normalizer, is_dropping_spaces)},
+    {5, TB_PROTOBUF_FLAG, offsetof(struct normalizer, is_escaping_spaces)},
+};
+
+#define READ(message, members, record, error)                                  \
+    tb_protobuf_read(message, members, sizeof(members) / sizeof((members)[0]), \
+                     record, error)
+
+struct loader {
+    struct tb_sentence_piece *model;
+    struct tb_arena *arena;
+    struct tb_span content;
+    struct trainer trainer;
+    struct normalizer normalizer, denormalizer;
+    struct tb_error *error;
+};
+
+/* ---- pieces -----------------------------------------------------------------
+ */
+
 static tb_status fail_at(const struct loader *loader, const struct piece *piece,
                          tb_status status, const char *what)
 {
     return tb_fail(loader->error, status, "byte %zu: piece %zu: %s",
                    piece->offset, loader->model->count, what);
-}
-
-static tb_status read_piece(const struct loader *loader,
-                            struct tb_protobuf message, struct piece *piece)
-{
-    struct tb_protobuf_field field;
-    *piece = (struct piece){.type = TB_PIECE_NORMAL, .offset = message.offset};
-    for (;;) {
-        TB_TRY(tb_protobuf_next(&message, &field, loader->error));
-        switch (field.number) {
-        case 0:
-            return TB_OK;
-        case PIECE_TEXT:
-            TB_TRY(tb_protobuf_bytes(&field, &piece->text, loader->error));
-            break;
-        case PIECE_SCORE:
-            TB_TRY(tb_protobuf_float(&field, &piece->score, loader->error));
-            break;
-        case PIECE_TYPE:
-            TB_TRY(tb_protobuf_enum(&field, &piece->type, loader->error));
-            break;
-        default:
-            break;
-        }
-    }
 }
 
 /* Bytes from which on the library refuses a piece. */
@@ -149,129 +156,87 @@ static tb_status add_piece(const struct loader *loader,
 /* ---- the rest ---------------------------------------------------------------
  */
 
-static tb_status read_method(const struct loader *loader,
-                             const struct tb_protobuf_field *field)
+static tb_status take_trainer(const struct loader *loader)
 {
-    int32_t method;
-    TB_TRY(tb_protobuf_enum(field, &method, loader->error));
-    if (method < TB_PIECE_UNIGRAM || method > TB_PIECE_CHAR)
+    const struct trainer *trainer = &loader->trainer;
+    if (trainer->method < TB_PIECE_UNIGRAM || trainer->method > TB_PIECE_CHAR)
         return tb_fail(loader->error, TB_ERR_UNSUPPORTED,
-                       "byte %zu: model_type %d is not known", field->offset,
-                       (int)method);
-    loader->model->method = (tb_piece_method)method;
-    return TB_OK;
+                       "byte %zu: model_type %d is not known", trainer->offset,
+                       (int)trainer->method);
+    loader->model->method = (tb_piece_method)trainer->method;
+    loader->model->rules.is_space_behind = trainer->is_space_behind;
+    loader->model->has_byte_fallback = trainer->has_byte_fallback;
+    return tb_arena_copy(loader->arena, trainer->unknown_text,
+                         &loader->model->unknown_text);
 }
 
-static tb_status read_trainer(const struct loader *loader,
-                              struct tb_protobuf message)
+static tb_status take_charsmap(const struct loader *loader)
 {
-    struct tb_protobuf_field field;
-    for (;;) {
-        TB_TRY(tb_protobuf_next(&message, &field, loader->error));
-        switch (field.number) {
-        case 0:
-            return TB_OK;
-        case TRAINER_METHOD:
-            TB_TRY(read_method(loader, &field));
-            break;
-        case TRAINER_SPACE_BEHIND:
-            TB_TRY(tb_protobuf_bool(
-                &field, &loader->model->rules.is_space_behind, loader->error));
-            break;
-        case TRAINER_BYTE_FALLBACK:
-            TB_TRY(tb_protobuf_bool(&field, &loader->model->has_byte_fallback,
-                                    loader->error));
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-static tb_status read_charsmap(const struct loader *loader,
-                               const struct tb_protobuf_field *field)
-{
-    struct tb_span bytes;
-    TB_TRY(tb_protobuf_bytes(field, &bytes, loader->error));
-    loader->model->rules.charsmap = (struct tb_charsmap){0};
+    struct tb_charsmap *map = &loader->model->rules.charsmap;
+    struct tb_span bytes = loader->normalizer.charsmap;
     if (bytes.len == 0)
         return TB_OK;
-    struct tb_charsmap *map = &loader->model->rules.charsmap;
     tb_status status = tb_charsmap_read_bytes(map, loader->arena, bytes);
     if (status == TB_OK && !tb_charsmap_is_sound(map))
         status = TB_ERR_SYNTAX;
     if (status == TB_ERR_SYNTAX)
         return tb_fail(loader->error, status,
                        "byte %zu: precompiled_charsmap is damaged",
-                       field->offset);
+                       (size_t)(bytes.ptr - loader->content.ptr));
     return status;
 }
 
-static tb_status read_rules(const struct loader *loader,
-                            struct tb_protobuf message)
+static tb_status take_normalizer(const struct loader *loader)
 {
+    const struct normalizer *normalizer = &loader->normalizer;
     struct tb_piece_rules *rules = &loader->model->rules;
-    struct tb_protobuf_field field;
-    for (;;) {
-        TB_TRY(tb_protobuf_next(&message, &field, loader->error));
-        switch (field.number) {
-        case 0:
-            return TB_OK;
-        case NORMALIZER_CHARSMAP:
-            TB_TRY(read_charsmap(loader, &field));
-            break;
-        case NORMALIZER_DUMMY_SPACE:
-            TB_TRY(tb_protobuf_bool(&field, &rules->has_dummy_space,
-                                    loader->error));
-            break;
-        case NORMALIZER_DROPPING_SPACES:
-            TB_TRY(tb_protobuf_bool(&field, &rules->is_dropping_spaces,
-                                    loader->error));
-            break;
-        case NORMALIZER_ESCAPING_SPACES:
-            TB_TRY(tb_protobuf_bool(&field, &rules->is_escaping_spaces,
-                                    loader->error));
-            break;
-        default:
-            break;
-        }
-    }
+    rules->has_dummy_space = normalizer->has_dummy_space;
+    rules->is_dropping_spaces = normalizer->is_dropping_spaces;
+    rules->is_escaping_spaces = normalizer->is_escaping_spaces;
+    return take_charsmap(loader);
 }
 
-static tb_status read_part(const struct loader *loader,
+static tb_status read_part(struct loader *loader,
                            const struct tb_protobuf *message,
                            const struct tb_protobuf_field *field)
 {
     struct tb_span bytes;
-    if (field->number > MODEL_NORMALIZER)
+    struct piece piece = {.type = TB_PIECE_NORMAL};
+    if (field->number > MODEL_NORMALIZER && field->number != MODEL_DENORMALIZER)
         return TB_OK;
     TB_TRY(tb_protobuf_bytes(field, &bytes, loader->error));
     struct tb_protobuf inside = tb_protobuf_inside(message, field);
-    if (field->number == MODEL_TRAINER)
-        return read_trainer(loader, inside);
-    if (field->number == MODEL_NORMALIZER)
-        return read_rules(loader, inside);
-    struct piece piece;
-    TB_TRY(read_piece(loader, inside, &piece));
-    return add_piece(loader, &piece);
+    switch (field->number) {
+    case MODEL_TRAINER:
+        loader->trainer.offset = inside.offset;
+        return READ(inside, trainer_members, &loader->trainer, loader->error);
+    case MODEL_NORMALIZER:
+        return READ(inside, normalizer_members, &loader->normalizer,
+                    loader->error);
+    case MODEL_DENORMALIZER:
+        return READ(inside, normalizer_members, &loader->denormalizer,
+                    loader->error);
+    case MODEL_PIECE:
+    default:
+        piece.offset = inside.offset;
+        TB_TRY(READ(inside, piece_members, &piece, loader->error));
+        return add_piece(loader, &piece);
+    }
 }
 
-/* What the file does not say is as the library has it by default. */
-static tb_status load(const struct loader *loader, struct tb_span content)
+static tb_status load(struct loader *loader)
 {
-    struct tb_protobuf message = {.bytes = content};
+    struct tb_protobuf message = {.bytes = loader->content};
     struct tb_protobuf_field field;
-    loader->model->method = TB_PIECE_UNIGRAM;
-    loader->model->rules = (struct tb_piece_rules){.has_dummy_space = true,
-                                                   .is_dropping_spaces = true,
-                                                   .is_escaping_spaces = true};
-    if (content.len == 0)
+    if (loader->content.len == 0)
         return tb_fail(loader->error, TB_ERR_CUT, "the file is empty");
     TB_TRY(tb_protobuf_next(&message, &field, loader->error));
     while (field.number) {
         TB_TRY(read_part(loader, &message, &field));
         TB_TRY(tb_protobuf_next(&message, &field, loader->error));
     }
+    TB_TRY(take_trainer(loader));
+    TB_TRY(take_normalizer(loader));
     if (loader->model->has_zero && !loader->model->has_byte_fallback)
         return tb_fail(loader->error, TB_ERR_VALUE,
                        "a piece is a zero byte, but byte_fallback is not set");
@@ -285,10 +250,22 @@ tb_status tb_tokenizer_from_sentence_piece(struct tb_span content,
     struct tb_tokenizer *made;
     if (tb_tokenizer_new(&made) != TB_OK)
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
-    struct loader loader = {&made->sentence_piece, &made->arena, error};
-    tb_status status = load(&loader, content);
+    // What the file does not say is as the library has it by default.
+    struct loader loader = {
+        .model = &made->sentence_piece,
+        .arena = &made->arena,
+        .content = content,
+        .trainer = {.method = TB_PIECE_UNIGRAM,
+                    .unknown_text = TB_SPAN(" \xE2\x81\x87 ")},
+        .normalizer = {.has_dummy_space = true,
+                       .is_dropping_spaces = true,
+                       .is_escaping_spaces = true},
+        .error = error,
+    };
+    tb_status status = load(&loader);
     made->model = TB_MODEL_SENTENCE_PIECE;
     made->vocab_size = (uint32_t)made->sentence_piece.count;
-    made->decoder.refusal = TB_SPAN("SentencePiece models are read one way only");
+    if (loader.denormalizer.charsmap.len)
+        made->decoder.refusal = TB_SPAN("the model has a denormalizer_spec");
     return tb_tokenizer_finish(made, content, status, tokenizer, error);
 }

@@ -104,27 +104,52 @@ tb_status tb_protobuf_bytes(const struct tb_protobuf_field *field,
     return TB_OK;
 }
 
-tb_status tb_protobuf_bool(const struct tb_protobuf_field *field, bool *flag,
-                           struct tb_error *error)
+static tb_status read_number(const struct tb_protobuf_field *field,
+                             const struct tb_protobuf_member *member,
+                             void *place, struct tb_error *error)
 {
-    TB_TRY(expect(field, TB_PROTOBUF_VARINT, error));
-    *flag = field->value != 0;
-    return TB_OK;
-}
-
-tb_status tb_protobuf_enum(const struct tb_protobuf_field *field,
-                           int32_t *value, struct tb_error *error)
-{
-    TB_TRY(expect(field, TB_PROTOBUF_VARINT, error));
-    *value = field->value <= INT32_MAX ? (int32_t)field->value : -1;
-    return TB_OK;
-}
-
-tb_status tb_protobuf_float(const struct tb_protobuf_field *field, float *value,
-                            struct tb_error *error)
-{
-    TB_TRY(expect(field, TB_PROTOBUF_FIXED32, error));
     uint32_t bits = (uint32_t)field->value;
-    memcpy(value, &bits, sizeof(*value));
+    int32_t number = field->value <= INT32_MAX ? (int32_t)field->value : -1;
+    bool flag = field->value != 0;
+    if (member->kind == TB_PROTOBUF_FLOAT) {
+        TB_TRY(expect(field, TB_PROTOBUF_FIXED32, error));
+        memcpy(place, &bits, sizeof(float));
+        return TB_OK;
+    }
+    TB_TRY(expect(field, TB_PROTOBUF_VARINT, error));
+    if (member->kind == TB_PROTOBUF_FLAG)
+        memcpy(place, &flag, sizeof(flag));
+    else
+        memcpy(place, &number, sizeof(number));
     return TB_OK;
+}
+
+static const struct tb_protobuf_member *
+find_member(const struct tb_protobuf_member *members, size_t count,
+            uint32_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (members[i].number == number)
+            return &members[i];
+    return NULL;
+}
+
+tb_status tb_protobuf_read(struct tb_protobuf message,
+                           const struct tb_protobuf_member *members,
+                           size_t count, void *record, struct tb_error *error)
+{
+    for (;;) {
+        struct tb_protobuf_field field;
+        TB_TRY(tb_protobuf_next(&message, &field, error));
+        if (field.number == 0)
+            return TB_OK;
+        const struct tb_protobuf_member *member =
+            find_member(members, count, field.number);
+        if (!member)
+            continue;
+        void *place = (char *)record + member->offset;
+        TB_TRY(member->kind == TB_PROTOBUF_TEXT
+                   ? tb_protobuf_bytes(&field, place, error)
+                   : read_number(&field, member, place, error));
+    }
 }

@@ -45,15 +45,37 @@ TB_NODISCARD tb_status tb_protobuf_next(struct tb_protobuf *message,
 struct tb_protobuf tb_protobuf_inside(const struct tb_protobuf *message,
                                       const struct tb_protobuf_field *field);
 
-/* Values of a field; TB_ERR_TYPE when it is of another type. */
+/* The text or message of a field; TB_ERR_TYPE when it is of another type. */
 TB_NODISCARD tb_status tb_protobuf_bytes(const struct tb_protobuf_field *field,
                                          struct tb_span *bytes,
                                          struct tb_error *error);
-TB_NODISCARD tb_status tb_protobuf_bool(const struct tb_protobuf_field *field,
-                                        bool *flag, struct tb_error *error);
-TB_NODISCARD tb_status tb_protobuf_enum(const struct tb_protobuf_field *field,
-                                        int32_t *value, struct tb_error *error);
-TB_NODISCARD tb_status tb_protobuf_float(const struct tb_protobuf_field *field,
-                                         float *value, struct tb_error *error);
+
+/* ---- messages as tables ----
+ *
+ *     static const struct tb_protobuf_member members[] = {
+ *         {1, TB_PROTOBUF_TEXT, offsetof(struct piece, text)},
+ *         ...
+ */
+
+typedef enum tb_protobuf_kind {
+    TB_PROTOBUF_TEXT,  /* struct tb_span; borrowed */
+    TB_PROTOBUF_FLAG,  /* bool */
+    TB_PROTOBUF_ENUM,  /* int32_t; -1 for what does not fit */
+    TB_PROTOBUF_FLOAT, /* float */
+} tb_protobuf_kind;
+
+/* What a field of a message is read to: the member of a struct. */
+struct tb_protobuf_member {
+    uint32_t number;
+    tb_protobuf_kind kind;
+    size_t offset; /* of the member in the struct */
+};
+
+/* Reads all of a message. Members whose field is not there stay as they are;
+ * fields that are no member are passed over; of one that comes twice the last
+ * counts. TB_ERR_TYPE when a field is of another type. */
+TB_NODISCARD tb_status tb_protobuf_read(
+    struct tb_protobuf message, const struct tb_protobuf_member *members,
+    size_t count, void *record, struct tb_error *error);
 
 #endif

@@ -53,6 +53,7 @@ struct tb_sentence_piece {
     struct tb_trie symbol_trie;
     bool is_symbol_start[256]; /* does a symbol begin with this byte? */
     tb_token unknown; /* TB_NO_TOKEN: there is none, but byte fallback */
+    struct tb_span unknown_text; /* as what it is decoded */
     bool has_byte_fallback;
     tb_token byte_tokens[256];
     float least_score; /* of normal pieces */
@@ -101,6 +102,13 @@ TB_NODISCARD tb_status tb_sentence_piece_encode(
 /* Makes unknowns one that meet where the ids of a part begin, at `border`. */
 void tb_sentence_piece_join(const struct tb_sentence_piece *model,
                             struct tb_tokens *tokens, size_t border);
+
+/* What `ids` are written as, to the first of two buffers; the second is room to
+ * work in. Bytes that are no UTF-8 become U+FFFD, unless it `is_raw`. An id
+ * that no piece has gives nothing. */
+TB_NODISCARD tb_status tb_sentence_piece_decode(
+    const struct tb_sentence_piece *model, const tb_token *ids, size_t count,
+    bool is_raw, struct tb_buffer scratch[2]);
 
 /* ---- private to the methods ---- */
 

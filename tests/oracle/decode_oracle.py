@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Ids back to text: the library against Hugging Face and tiktoken.
+"""Ids back to text: the library against the originals.
 
-For the tokenizers in build/tokenizers and the built-in one: every third id
-alone, texts there and back, random ids, ids that no token has. Then every decoder
+For the tokenizers in build/tokenizers and the built-in one, and for rank files,
+tekken.json and SentencePiece models against their own libraries: every third id
+alone, texts there and back, random ids, ids that no token has. And every decoder
 that a tokenizer.json can name, alone and in random chains, over a vocabulary
 of what decoders look at. Equal means the same bytes, with and without special
 tokens; what is refused must be said by name.
@@ -17,6 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import files_oracle
 import harness
 
 SKIP_SPECIAL, RAW = 1, 2
@@ -145,6 +147,25 @@ def check_builtin(options):
                     [model.decode(ids).encode() for ids in plain],
                     library.decode_all(lists, SKIP_SPECIAL))
     return good, len(lists)
+
+
+def check_kind(kind, options):
+    """Files other than tokenizer.json; what is no UTF-8 becomes U+FFFD."""
+    good, count = True, 0
+    settings = argparse.Namespace(**vars(options), only=None)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, file, original in files_oracle.KINDS[kind](Path(folder),
+                                                             settings):
+            lists = id_lists(random.Random(1), original, options)
+            library = Library(options.driver, file)
+            for flags in (0, SKIP_SPECIAL):
+                wanted = [original.decode_bytes(ids, flags != 0)
+                          .decode("utf-8", "replace").encode()
+                          for ids in lists]
+                good &= compare(f"{kind} {name}, flags {flags}", lists,
+                                wanted, library.decode_all(lists, flags))
+            count += len(lists)
+    return good, count
 
 
 # --------------------------------------------------- decoders by themselves
@@ -314,6 +335,11 @@ def job():
         arguments = [options] if name == harness.BUILTIN else [name, options]
         is_equal, count = check(*arguments)
         print(f"{name}: {count} lists {'equal' if is_equal else 'DIFFER'}",
+              flush=True)
+        good &= is_equal
+    for kind in files_oracle.KINDS:
+        is_equal, count = check_kind(kind, options)
+        print(f"{kind}: {count} lists {'equal' if is_equal else 'DIFFER'}",
               flush=True)
         good &= is_equal
     return good

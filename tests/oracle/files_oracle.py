@@ -78,6 +78,11 @@ class Tiktoken:
     def decode(self, ids):
         return self.model.decode(ids)
 
+    def decode_bytes(self, ids, skips_special):
+        special = set(self.model._special_tokens.values())
+        return self.model.decode_bytes(
+            [one for one in ids if not (skips_special and one in special)])
+
     def added_tokens(self):
         return sorted(self.model.special_tokens_set)
 
@@ -99,6 +104,12 @@ class Tekken:
 
     def decode(self, ids):
         return self.model.decode(ids, self.policy)
+
+    def decode_bytes(self, ids, _):
+        """Control tokens give nothing, whatever is asked for."""
+        from mistral_common.tokens.tokenizers import tekken
+        return self.model.decode(
+            ids, tekken.SpecialTokenPolicy.IGNORE).encode()
 
     def added_tokens(self):
         return [token["token_str"] for token in self.model._all_special_tokens]
@@ -301,6 +312,9 @@ class SentencePiece:
 
     def decode(self, ids):
         return "".join(self.model.id_to_piece(one) for one in ids)
+
+    def decode_bytes(self, ids, _):
+        return self.model.decode(ids).encode()
 
     def added_tokens(self):
         return [self.model.id_to_piece(one) for one in range(self.size)
