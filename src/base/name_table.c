@@ -11,7 +11,7 @@ static uint32_t find_slot(const struct tb_name_table *table,
                           struct tb_span name)
 {
     uint32_t mask = table->slot_count - 1;
-    uint32_t slot = (uint32_t)tb_hash64(name, 0) & mask;
+    uint32_t slot = (uint32_t)tb_hash64(name, table->secret) & mask;
     while (table->slots[slot] != 0 &&
            !tb_span_equal(table->names[table->slots[slot] - 1], name))
         slot = (slot + 1) & mask;
@@ -24,6 +24,8 @@ static tb_status grow(struct tb_name_table *table)
     uint32_t *slots = tb_memory_zeroed(slot_count, sizeof(*slots));
     if (!slots)
         return TB_ERR_MEMORY;
+    if (table->slot_count == 0)
+        table->secret = tb_hash_secret();
     tb_memory_free(table->slots);
     table->slots = slots;
     table->slot_count = slot_count;

@@ -21,6 +21,7 @@ struct tb_name_table {
     uint32_t count;
     uint32_t *slots; /* number + 1, or 0; open addressing */
     uint32_t slot_count;
+    uint64_t secret; /* of the hashes: names come from strangers */
 };
 
 /* The number of `name`, a new one (`count` before the call) if it has none.

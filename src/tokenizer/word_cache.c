@@ -130,6 +130,11 @@ static struct tb_span bytes_of(const uint32_t *stored)
                             stored[1]};
 }
 
+static uint64_t hash_of(const struct tb_word_cache *cache, struct tb_span word)
+{
+    return tb_hash64(word, cache->secret);
+}
+
 // The slot of the word, or the empty one where it would be.
 static struct tb_long_slot *slot_of(const struct tb_word_cache *cache,
                                     struct tb_span word, uint64_t hash)
@@ -149,7 +154,8 @@ struct tb_word_ids tb_long_find(const struct tb_word_cache *cache,
 {
     if (word.len > TB_LONG_LEN)
         return (struct tb_word_ids){0};
-    const struct tb_long_slot *slot = slot_of(cache, word, tb_hash64(word, 0));
+    const struct tb_long_slot *slot =
+        slot_of(cache, word, hash_of(cache, word));
     if (slot->at == 0)
         return (struct tb_word_ids){0};
     const uint32_t *stored = cache->store + slot->at - 1;
@@ -184,7 +190,7 @@ static bool grow_slots(struct tb_word_cache *cache)
         if (old[i].at == 0)
             continue;
         struct tb_span word = bytes_of(cache->store + old[i].at - 1);
-        *slot_of(cache, word, tb_hash64(word, 0)) = old[i];
+        *slot_of(cache, word, hash_of(cache, word)) = old[i];
     }
     tb_memory_free(old);
     return true;
@@ -204,7 +210,7 @@ void tb_long_add(struct tb_word_cache *cache, struct tb_span word,
     if (count > 0)
         memcpy(room + 2, ids, count * sizeof(*ids));
     memcpy(room + 2 + count, word.ptr, word.len);
-    uint64_t hash = tb_hash64(word, 0);
+    uint64_t hash = hash_of(cache, word);
     *slot_of(cache, word, hash) = (struct tb_long_slot){
         (uint32_t)(hash >> 32), (uint32_t)(room - cache->store) + 1};
     cache->long_count++;
@@ -215,6 +221,7 @@ void tb_long_add(struct tb_word_cache *cache, struct tb_span word,
 
 tb_status tb_word_cache_init(struct tb_word_cache *cache)
 {
+    cache->secret = tb_hash_secret();
     TB_TRY(make_sets(cache, TB_SHORT_FIRST_BITS));
     return make_slots(cache, LONG_FIRST_BITS);
 }

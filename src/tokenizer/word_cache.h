@@ -64,6 +64,9 @@ struct tb_word_cache {
     struct tb_long_slot *long_slots; /* open addressing */
     unsigned long_bits;              /* their number, as a power of two */
     size_t long_count;
+    uint64_t secret; /* of their hashes: texts come from strangers, who could
+                        aim words at one slot. A short word has two places, and
+                        displaces another at worst. */
     uint32_t *store; /* of each word: count, ids; and of a long one its length
                         and bytes */
     size_t store_count, store_capacity;
