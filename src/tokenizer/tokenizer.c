@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "compiled.h"
 #include "encoding.h"
@@ -128,6 +129,18 @@ static tb_status read_content(const struct tb_rank_source *source,
     }
 }
 
+// So that a file which is none is not read for seconds before that is said.
+static tb_status check_size(const char *path, struct tb_error *error)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+        (uint64_t)info.st_size <= FILE_MAX_LEN)
+        return TB_OK;
+    return tb_fail(error, TB_ERR_LIMIT,
+                   "the file has %lld bytes, a tokenizer at most %zu",
+                   (long long)info.st_size, FILE_MAX_LEN);
+}
+
 static tb_status read_source(const struct tb_rank_source *source,
                              struct tb_tokenizer **tokenizer,
                              struct tb_error *error)
@@ -135,7 +148,9 @@ static tb_status read_source(const struct tb_rank_source *source,
     if (!*source->path)
         return tb_tokenizer_builtin(tokenizer, error);
     struct tb_buffer content = TB_BUFFER(FILE_MAX_LEN);
-    tb_status status = tb_input_read_all(source->path, &content, error);
+    tb_status status = check_size(source->path, error);
+    if (status == TB_OK)
+        status = tb_input_read_all(source->path, &content, error);
     if (status == TB_OK)
         status =
             read_content(source, tb_buffer_span(&content), tokenizer, error);

@@ -621,6 +621,29 @@ static void test_config_beside(void **state)
     tb_buffer_release(&file);
 }
 
+/* A vocabulary of 4 GB is refused before it is read. */
+static void test_enormous_files(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tokenizer.json", "tekken.json",
+                                        "x.tiktoken", "tokenizer.model"};
+    char folder[] = "/tmp/tracebake-enormous-XXXXXX", path[512];
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct tb_tokenizer *tokenizer;
+        struct tb_error error = {0};
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        write_file(path, TB_SPAN("{"));
+        assert_int_equal(truncate(path, (off_t)4 << 30), 0);
+        assert_int_equal(tb_tokenizer_open(path, &tokenizer, &error),
+                         TB_ERR_LIMIT);
+        assert_non_null(strstr(error.message, "has 4294967296 bytes"));
+        assert_string_equal(error.path, path);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -637,6 +660,7 @@ int main(void)
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_preference),
         cmocka_unit_test(test_config_beside),
+        cmocka_unit_test(test_enormous_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
