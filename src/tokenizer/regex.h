@@ -51,6 +51,12 @@ TB_NODISCARD tb_status tb_regex_next(const struct tb_regex *regex,
                                      struct tb_span text,
                                      struct tb_regex_walk *walk);
 
+/* Private to regex_expand.c: the other case of a letter that is newer than the
+ * library may be, or 0; and the first such letter from `from` on, or
+ * UINT32_MAX. */
+uint32_t tb_regex_new_case(uint32_t code);
+uint32_t tb_regex_next_new_case(uint32_t from);
+
 /* Private to regex.c: appends the pattern with properties as ranges. */
 TB_NODISCARD tb_status tb_regex_expand(struct tb_span pattern,
                                        struct tb_buffer *expanded,

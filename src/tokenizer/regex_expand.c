@@ -1,18 +1,21 @@
 /* Rewrites a pattern so that every set of characters that depends on Unicode's
  * version stands there as ranges of our own tables: \p{..}, \w, \s, \d, \b and
  * [:alpha:]. Oniguruma folds case inside a class and not in a property that
- * stands alone, hence the (?-i: ) around those. */
+ * stands alone, hence the (?-i: ) around those. Where it does fold case, both
+ * cases of letters that are newer than it are written out. */
 #include "regex.h"
 
 #include <string.h>
 
 #include "character.h"
 #include "unicode.h"
+#include "utf8.h"
 
 enum {
     BOUNDS_MAX = 8192,
     NAME_MAX_LEN = 60,
     CLASS_MAX_DEPTH = 100,
+    GROUP_MAX_DEPTH = 1000,
     SURROGATE_FIRST = 0xD800,
     SURROGATE_END = 0xE000,
 };
@@ -26,7 +29,9 @@ struct ranges {
 struct expansion {
     struct tb_span pattern;
     size_t at;
-    size_t depth; /* of classes around `at` */
+    size_t depth;                     /* of classes around `at` */
+    bool is_folding[GROUP_MAX_DEPTH]; /* by groups around `at`: under (?i)? */
+    size_t group_depth;
     struct tb_buffer *out;
     struct tb_error *error;
 };
@@ -241,11 +246,71 @@ static tb_status write_ranges(struct tb_buffer *out,
     return write_range(out, first, TB_UNICODE_LAST + 1);
 }
 
+static tb_status refuse(struct expansion *work, const char *what,
+                        struct tb_span name)
+{
+    int len = name.len < NAME_MAX_LEN ? (int)name.len : NAME_MAX_LEN;
+    return tb_fail(work->error, TB_ERR_UNSUPPORTED,
+                   "pattern with the %s '%.*s' is not supported", what, len,
+                   (const char *)name.ptr);
+}
+
+static bool is_folding(const struct expansion *work)
+{
+    return work->is_folding[work->group_depth];
+}
+
+/* ---- both cases of new letters ---------------------------------------------
+ */
+
+/* Adds the other case of new letters from `first` to `last`, which are members
+ * of the class. Not in a class inside a class, and not beside an intersection:
+ * case is folded in what comes of them. */
+static tb_status add_cases(struct expansion *work, uint32_t first,
+                           uint32_t last)
+{
+    uint32_t code = tb_regex_next_new_case(first);
+    for (; code <= last; code = tb_regex_next_new_case(code + 1)) {
+        if (work->depth > 1 || tb_span_contains(work->pattern, TB_SPAN("&&")))
+            return tb_fail(work->error, TB_ERR_UNSUPPORTED,
+                           "pattern with (?i) and letters newer than Oniguruma "
+                           "in a class of classes is not supported");
+        TB_TRY(tb_buffer_printf(work->out, "\\x{%X}",
+                                (unsigned)tb_regex_new_case(code)));
+    }
+    return TB_OK;
+}
+
+static bool is_in(const struct ranges *ranges, uint32_t code)
+{
+    bool found = false;
+    for (size_t i = 0; i + 1 < ranges->count && !found; i += 2)
+        found = code >= ranges->bounds[i] && code < ranges->bounds[i + 1];
+    return found;
+}
+
+// Those of a set, where one case is a member and the other is not.
+static tb_status add_cases_of_set(struct expansion *work,
+                                  const struct ranges *ranges, bool is_negated)
+{
+    uint32_t code = tb_regex_next_new_case(0);
+    for (; code != UINT32_MAX; code = tb_regex_next_new_case(code + 1)) {
+        bool is_member = is_in(ranges, code) != is_negated;
+        bool is_other = is_in(ranges, tb_regex_new_case(code)) != is_negated;
+        if (is_member && !is_other)
+            TB_TRY(add_cases(work, code, code));
+    }
+    return TB_OK;
+}
+
 static tb_status write_set(struct expansion *work, const struct ranges *ranges,
                            bool is_negated)
 {
-    if (work->depth)
-        return write_ranges(work->out, ranges, is_negated);
+    if (work->depth) {
+        TB_TRY(write_ranges(work->out, ranges, is_negated));
+        return is_folding(work) ? add_cases_of_set(work, ranges, is_negated)
+                                : TB_OK;
+    }
     TB_TRY(tb_buffer_append(work->out, TB_SPAN("(?-i:[")));
     size_t before = work->out->len;
     TB_TRY(write_ranges(work->out, ranges, is_negated));
@@ -289,15 +354,6 @@ static tb_status copy(struct expansion *work, size_t len)
     return tb_buffer_append(work->out, part);
 }
 
-static tb_status refuse(struct expansion *work, const char *what,
-                        struct tb_span name)
-{
-    int len = name.len < NAME_MAX_LEN ? (int)name.len : NAME_MAX_LEN;
-    return tb_fail(work->error, TB_ERR_UNSUPPORTED,
-                   "pattern with the %s '%.*s' is not supported", what, len,
-                   (const char *)name.ptr);
-}
-
 // The set of a name as it stands in the pattern: "Lowercase_Letter", "lu".
 static tb_status write_named(struct expansion *work, struct tb_span written,
                              bool is_negated)
@@ -338,10 +394,71 @@ static tb_status expand_property(struct expansion *work)
     return write_named(work, name, is_negated);
 }
 
+/* The character that stands at `at`, itself or as \\x{1C89} or \\u1C89; returns
+ * how long that is, 0 when it is none. */
+static size_t read_character(const struct expansion *work, size_t at,
+                             uint32_t *code)
+{
+    if (at >= work->pattern.len)
+        return 0;
+    if (byte_at(work, at) != '\\')
+        return tb_utf8_decode(work->pattern, at, code);
+    int kind = byte_at(work, at + 1);
+    bool is_braced = kind == 'x' && byte_at(work, at + 2) == '{';
+    if (kind != 'u' && !is_braced)
+        return 0;
+    size_t start = at + (is_braced ? 3 : 2), len = 0;
+    *code = 0;
+    for (; len < (is_braced ? 8 : 4); len++) {
+        int byte = byte_at(work, start + len);
+        int digit = byte >= '0' && byte <= '9'   ? byte - '0'
+                    : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
+                    : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10
+                                                 : -1;
+        if (digit < 0)
+            break;
+        *code = *code << 4 | (uint32_t)digit;
+    }
+    bool is_closed = !is_braced || byte_at(work, start + len) == '}';
+    return len && is_closed ? start + len + is_braced - at : 0;
+}
+
+/* A letter under (?i) that is new, or a range of a class with such letters in
+ * it; `*is_one` says whether it is one. */
+static tb_status expand_letter(struct expansion *work, bool *is_one)
+{
+    uint32_t first, last;
+    size_t len = is_folding(work) ? read_character(work, work->at, &first) : 0;
+    *is_one = false;
+    if (len == 0 || first == '[' || first == ']')
+        return TB_OK;
+    last = first;
+    size_t dash = work->at + len;
+    if (work->depth && byte_at(work, dash) == '-' &&
+        byte_at(work, dash + 1) != ']' && byte_at(work, dash + 1) != '[') {
+        size_t more = read_character(work, dash + 1, &last);
+        len += more ? 1 + more : 0;
+    }
+    *is_one = tb_regex_next_new_case(first) <= last && last >= first;
+    if (!*is_one)
+        return TB_OK;
+    if (work->depth) {
+        TB_TRY(copy(work, len));
+        return add_cases(work, first, last);
+    }
+    work->at += len;
+    return tb_buffer_printf(work->out, "[\\x{%X}\\x{%X}]", (unsigned)first,
+                            (unsigned)tb_regex_new_case(first));
+}
+
 static tb_status expand_escape(struct expansion *work)
 {
     int kind = byte_at(work, work->at + 1);
     bool is_in_class = work->depth > 0;
+    if (is_folding(work) && !is_in_class &&
+        ((kind >= '1' && kind <= '9') || kind == 'k'))
+        return refuse(work, "reference under (?i)",
+                      (struct tb_span){work->pattern.ptr + work->at, 2});
     if ((kind == 'p' || kind == 'P') && byte_at(work, work->at + 2) == '{')
         return expand_property(work);
     if (kind == 'X' || kind == 'y' || kind == 'Y') {
@@ -410,18 +527,31 @@ static tb_status expand_in_class(struct expansion *work)
     return byte_at(work, work->at) == ']' ? copy(work, 1) : TB_OK;
 }
 
+static tb_status open_group(struct expansion *work, bool is_folding_inside)
+{
+    if (work->group_depth + 1 >= GROUP_MAX_DEPTH)
+        return tb_fail(work->error, TB_ERR_LIMIT,
+                       "pattern with more than %d groups in each other",
+                       GROUP_MAX_DEPTH);
+    work->is_folding[++work->group_depth] = is_folding_inside;
+    return TB_OK;
+}
+
 /* (?#comments) are copied; options that change what \w and its like mean are
  * not for us. */
 static tb_status expand_group(struct expansion *work)
 {
     size_t at = work->at + 2;
-    if (byte_at(work, work->at + 1) != '?')
+    if (byte_at(work, work->at + 1) != '?') {
+        TB_TRY(open_group(work, is_folding(work)));
         return copy(work, 1);
+    }
     if (byte_at(work, at) == '#') {
         while (byte_at(work, at) >= 0 && byte_at(work, at) != ')')
             at += byte_at(work, at) == '\\' ? 2 : 1;
         return copy(work, at - work->at);
     }
+    bool folds = is_folding(work), is_on = true;
     for (int byte; (byte = byte_at(work, at)) >= 0; at++) {
         bool is_option = byte == '-' || (byte >= 'a' && byte <= 'z') ||
                          (byte >= 'A' && byte <= 'Z');
@@ -430,7 +560,16 @@ static tb_status expand_group(struct expansion *work)
         if (strchr("WDSPy", byte))
             return refuse(work, "option",
                           (struct tb_span){work->pattern.ptr + at, 1});
+        is_on = is_on && byte != '-';
+        if (byte == 'i')
+            folds = is_on;
     }
+    if (byte_at(work, at) == ')') { // for all that follows in this group
+        work->is_folding[work->group_depth] = folds;
+        return copy(work, at + 1 - work->at);
+    }
+    TB_TRY(
+        open_group(work, byte_at(work, at) == ':' ? folds : is_folding(work)));
     return copy(work, 2);
 }
 
@@ -441,6 +580,12 @@ tb_status tb_regex_expand(struct tb_span pattern, struct tb_buffer *expanded,
         .pattern = pattern, .out = expanded, .error = error};
     while (work.at < pattern.len) {
         uint8_t byte = pattern.ptr[work.at];
+        bool is_letter;
+        TB_TRY(expand_letter(&work, &is_letter));
+        if (is_letter)
+            continue;
+        if (byte == ')' && !work.depth && work.group_depth)
+            work.group_depth--;
         if (byte == '\\')
             TB_TRY(expand_escape(&work));
         else if (work.depth || byte == '[')
