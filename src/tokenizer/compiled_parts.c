@@ -116,7 +116,7 @@ static void carry_sentence_piece(struct tb_compiled_form *form,
     TB_CARRY(form, model->least_score);
     TB_CARRY(form, model->has_unused);
     TB_CARRY(form, model->has_zero);
-    TB_CARRY(form, model->is_cut_before_space);
+    TB_CARRY(form, model->borders);
     TB_CARRY(form, model->is_cut_behind_space);
 }
 

@@ -279,13 +279,14 @@ static tb_status on_part(void *context, struct tb_span part)
     return TB_OK;
 }
 
-static tb_status encode_pieces(struct tb_encoder *encoder, struct tb_span text)
+static tb_status encode_pieces(struct tb_encoder *encoder, struct tb_span text,
+                               bool is_rest)
 {
     const struct tb_sentence_piece *model = &encoder->tokenizer->sentence_piece;
     struct tb_buffer *normal = &encoder->normalized[0];
     encoder->first_id = encoder->tokens->count;
     tb_buffer_clear(normal);
-    TB_TRY(tb_sentence_piece_normalize(model, text, normal));
+    TB_TRY(tb_sentence_piece_normalize(model, text, is_rest, normal));
     return tb_sentence_piece_split(model, tb_buffer_span(normal), on_part,
                                    encoder);
 }
@@ -297,7 +298,7 @@ tb_status tb_encoder_encode(struct tb_encoder *encoder, struct tb_span text,
     size_t first_len = text.len ? tb_utf8_decode(text, 0, &code_point) : 0;
     encoder->tokens = tokens;
     if (encoder->tokenizer->model == TB_MODEL_SENTENCE_PIECE)
-        return encode_pieces(encoder, text);
+        return encode_pieces(encoder, text, false);
     return take_added_tokens(
         encoder, &encoder->tokenizer->raw_tokens,
         (struct stretch){.text = text, .origin_len = first_len},
@@ -308,6 +309,8 @@ tb_status tb_encoder_encode_rest(struct tb_encoder *encoder,
                                  struct tb_span text, struct tb_tokens *tokens)
 {
     encoder->tokens = tokens;
+    if (encoder->tokenizer->model == TB_MODEL_SENTENCE_PIECE)
+        return encode_pieces(encoder, text, true);
     return take_added_tokens(encoder, &encoder->tokenizer->raw_tokens,
                              (struct stretch){.text = text, .is_rest = true},
                              encode_normalized);

@@ -1,6 +1,7 @@
 /* How SentencePiece normalises a text: step by step from the left, each step
  * takes a symbol as it is, the longest rule of the table, or one character. */
 #include "sentence_piece.h"
+#include "space_border.h"
 #include "utf8.h"
 
 /* What a step takes from the text, and what that becomes. */
@@ -91,7 +92,7 @@ static void drop_last_spaces(const struct tb_sentence_piece *model,
 }
 
 tb_status tb_sentence_piece_normalize(const struct tb_sentence_piece *model,
-                                      struct tb_span text,
+                                      struct tb_span text, bool is_rest,
                                       struct tb_buffer *out)
 {
     const struct tb_piece_rules *rules = &model->rules;
@@ -99,7 +100,7 @@ tb_status tb_sentence_piece_normalize(const struct tb_sentence_piece *model,
     size_t at = rules->is_dropping_spaces ? skip_spaces(model, text) : 0;
     if (at == text.len)
         return TB_OK;
-    if (rules->has_dummy_space && !rules->is_space_behind)
+    if (rules->has_dummy_space && !rules->is_space_behind && !is_rest)
         TB_TRY(tb_buffer_append(out, tb_piece_space(model)));
     TB_TRY(normalize_from(model, text, at, out));
     if (rules->is_dropping_spaces)
@@ -107,4 +108,29 @@ tb_status tb_sentence_piece_normalize(const struct tb_sentence_piece *model,
     if (rules->has_dummy_space && rules->is_space_behind)
         TB_TRY(tb_buffer_append(out, tb_piece_space(model)));
     return TB_OK;
+}
+
+/* One in whose normal form each character is what it was, a space but for its
+ * spelling, and no symbol reaches across one. */
+static bool is_local(const struct tb_sentence_piece *model)
+{
+    const struct tb_piece_rules *rules = &model->rules;
+    if (rules->charsmap.unit_count || rules->is_dropping_spaces ||
+        !rules->is_escaping_spaces || rules->is_space_behind)
+        return false;
+    for (tb_token id = 0; id < model->symbols.id_count; id++) {
+        struct tb_span symbol = tb_vocab_bytes(&model->symbols, id);
+        if (tb_span_count(symbol, ' ') ||
+            tb_span_contains(symbol, TB_ESCAPED_SPACE))
+            return false;
+    }
+    return true;
+}
+
+bool tb_sentence_piece_can_cut(const struct tb_sentence_piece *model)
+{
+    // A space that is a piece is no part of an unknown one.
+    return model->method == TB_PIECE_BPE &&
+           tb_vocab_find(&model->pieces, TB_ESCAPED_SPACE) != TB_NO_TOKEN &&
+           is_local(model);
 }

@@ -92,8 +92,10 @@ static bool is_cut_by_model(const struct tb_tokenizer *tokenizer)
  * and for those chains that say so. */
 bool tb_tokenizer_can_cut(const struct tb_tokenizer *tokenizer)
 {
-    if (tokenizer->model == TB_MODEL_SENTENCE_PIECE ||
-        is_any_across(&tokenizer->raw_tokens) ||
+    if (tokenizer->model == TB_MODEL_SENTENCE_PIECE)
+        return has_borders(&tokenizer->sentence_piece.borders) &&
+               tb_sentence_piece_can_cut(&tokenizer->sentence_piece);
+    if (is_any_across(&tokenizer->raw_tokens) ||
         is_any_across(&tokenizer->normalized_tokens))
         return false;
     bool is_cut_by_words = tb_normalizer_is_local(&tokenizer->normalizer) &&

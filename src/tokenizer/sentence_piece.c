@@ -100,36 +100,32 @@ static void look_at_types(struct tb_sentence_piece *model)
     }
 }
 
-/* Has a piece a space and then another character (`is_space_first`), or the
- * other way round? What no piece has, no merge can make, so that the text may
- * be cut there. */
-static bool has_border(struct tb_span piece, struct tb_span space,
-                       bool is_space_first)
+/* Notes where a piece has a space behind another character, and says whether it
+ * has one before another. What no piece has, no merge can make, so that a text
+ * may be cut there. */
+static bool mark_borders(struct tb_sentence_piece *model, struct tb_span piece,
+                         struct tb_span space)
 {
-    bool was_space = false;
+    bool was_space = false, is_behind = false;
     for (size_t at = 0, len; at < piece.len; at += len) {
         bool is_space = tb_span_starts_with(tb_span_from(piece, at), space);
         uint32_t code_point;
         len = is_space ? space.len : tb_utf8_decode(piece, at, &code_point);
-        if (at > 0 && was_space != is_space && was_space == is_space_first)
-            return true;
+        if (at > 0 && is_space && !was_space)
+            model->borders.is_joined[piece.ptr[at - 1]] = true;
+        is_behind |= was_space && !is_space;
         was_space = is_space;
     }
-    return false;
+    return is_behind;
 }
 
 static void find_cuts(struct tb_sentence_piece *model)
 {
     struct tb_span space = tb_piece_space(model);
-    model->is_cut_before_space = model->is_cut_behind_space =
-        !model->has_unused;
-    for (tb_token id = 0; id < model->pieces.id_count; id++) {
-        struct tb_span piece = tb_vocab_bytes(&model->pieces, id);
-        if (has_border(piece, space, false))
-            model->is_cut_before_space = false;
-        if (has_border(piece, space, true))
+    model->borders.is_any = model->is_cut_behind_space = !model->has_unused;
+    for (tb_token id = 0; id < model->pieces.id_count; id++)
+        if (mark_borders(model, tb_vocab_bytes(&model->pieces, id), space))
             model->is_cut_behind_space = false;
-    }
 }
 
 tb_status tb_sentence_piece_index(struct tb_sentence_piece *model,
@@ -218,6 +214,11 @@ void tb_sentence_piece_join(const struct tb_sentence_piece *model,
 /* ---- parts ------------------------------------------------------------------
  */
 
+static bool can_cut_behind(const struct tb_sentence_piece *model, uint8_t byte)
+{
+    return model->borders.is_any && !model->borders.is_joined[byte];
+}
+
 /* Where the part that begins at `start` ends. A symbol is a part of its own.
  * A word begins at each space, or where spaces begin, or where they end. */
 static size_t part_end(const struct tb_sentence_piece *model,
@@ -232,9 +233,11 @@ static size_t part_end(const struct tb_sentence_piece *model,
         bool is_space = tb_span_starts_with(tb_span_from(text, at), space);
         uint32_t code_point;
         len = is_space ? space.len : tb_utf8_decode(text, at, &code_point);
-        bool is_border = is_word    ? is_space
-                         : is_space ? !was_space && model->is_cut_before_space
-                                    : was_space && model->is_cut_behind_space;
+        bool is_border = is_word ? is_space
+                         : is_space
+                             ? !was_space && at > start &&
+                                   can_cut_behind(model, text.ptr[at - 1])
+                             : was_space && model->is_cut_behind_space;
         if (at > start && is_border)
             return at;
         was_space = is_space;

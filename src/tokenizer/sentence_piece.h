@@ -12,6 +12,7 @@
 #define TB_SENTENCE_PIECE_H
 
 #include "charsmap.h"
+#include "space_border.h"
 #include "trie.h"
 
 typedef enum tb_piece_method {
@@ -59,8 +60,10 @@ struct tb_sentence_piece {
     float least_score; /* of normal pieces */
     bool has_unused;
     bool has_zero; /* a piece that is one zero byte, and not unused */
-    bool is_cut_before_space; /* BPE: no piece has a space behind another */
-    bool is_cut_behind_space; /* ... character; or none before another */
+    struct tb_space_borders borders; /* BPE: where a text may be cut before a
+                                        space */
+    bool is_cut_behind_space; /* BPE: no piece has one before another character
+                               */
 };
 
 void tb_sentence_piece_init(struct tb_sentence_piece *model);
@@ -71,10 +74,15 @@ void tb_sentence_piece_release(struct tb_sentence_piece *model);
 TB_NODISCARD tb_status tb_sentence_piece_index(struct tb_sentence_piece *model,
                                                struct tb_error *error);
 
-/* Appends the normal form of `text`. */
-TB_NODISCARD tb_status
-tb_sentence_piece_normalize(const struct tb_sentence_piece *model,
-                            struct tb_span text, struct tb_buffer *out);
+/* Appends the normal form of `text`; of one that `is_rest`, which goes on where
+ * a text was cut, nothing is put before it. */
+TB_NODISCARD tb_status tb_sentence_piece_normalize(
+    const struct tb_sentence_piece *model, struct tb_span text, bool is_rest,
+    struct tb_buffer *out);
+
+/* May a text be cut where tb_safe_cut_after (safe_cut.h) says, as far as that
+ * does not depend on `borders`? */
+bool tb_sentence_piece_can_cut(const struct tb_sentence_piece *model);
 
 /* Cuts normalised text into parts that are encoded apart, none of them empty;
  * all of it is one part where the method asks for that. */

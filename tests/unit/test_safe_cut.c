@@ -183,10 +183,72 @@ static void test_whose_texts_can_be_cut(void **state)
     tb_buffer_release(&text);
 }
 
+/* SentencePiece models: pieces <unk>, a, b, ab, U+2581, and with that a; then
+ * the trainer's settings and the normalizer's. */
+#define PIECE(len, text_len, text, rest) "\x0A" len "\x0A" text_len text rest
+#define SCORE(last) "\x15\x00\x00" last
+#define PIECES                                                                 \
+    PIECE("\x0E", "\x05", "<unk>", SCORE("\x00\x00") "\x18\x02")               \
+    PIECE("\x08", "\x01", "a", SCORE("\x80\xBF"))                              \
+    PIECE("\x08", "\x01", "b", SCORE("\x00\xC0"))                              \
+    PIECE("\x09", "\x02", "ab", SCORE("\x40\xC0"))                             \
+    PIECE("\x0A", "\x03", SPACE, SCORE("\x80\xC0"))                            \
+    PIECE("\x0B", "\x04", SPACE "a", SCORE("\xA0\xC0"))
+#define BPE_METHOD "\x12\x02\x18\x02"
+#define UNIGRAM_METHOD "\x12\x02\x18\x01"
+#define KEEPING_SPACES "\x1A\x02\x20\x00"
+
+static void test_sentence_piece(void **state)
+{
+    (void)state;
+    const struct {
+        struct tb_span content;
+        bool can_cut;
+    } models[] = {
+        {TB_SPAN(PIECES BPE_METHOD KEEPING_SPACES), true},
+        {TB_SPAN(PIECES BPE_METHOD), false}, /* spaces are dropped */
+        {TB_SPAN(PIECES UNIGRAM_METHOD KEEPING_SPACES), false},
+        {TB_SPAN(PIECES PIECE("\x0B", "\x04", "a" SPACE, SCORE("\xB0\xC0"))
+                     BPE_METHOD KEEPING_SPACES),
+         false},
+        {TB_SPAN(
+             PIECES PIECE("\x0C", "\x03", "b a", SCORE("\xB0\xC0") "\x18\x04")
+                 BPE_METHOD KEEPING_SPACES),
+         false},
+        {TB_SPAN(PIECES PIECE("\x0A", "\x01", "x", SCORE("\xB0\xC0") "\x18\x05")
+                     BPE_METHOD KEEPING_SPACES),
+         false},
+        {TB_SPAN(PIECES PIECE("\x0A", "\x01", "x", SCORE("\xB0\xC0") "\x18\x04")
+                     BPE_METHOD KEEPING_SPACES),
+         true},
+    };
+    struct tb_buffer text = TB_BUFFER(1 << 10);
+    uint32_t seed = 1;
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        struct tb_tokenizer *tokenizer;
+        struct tb_encoder *encoder;
+        struct tb_error error = {0};
+        if (tb_tokenizer_from_sentence_piece(models[i].content, &tokenizer,
+                                             &error) != TB_OK)
+            fail_msg("%zu: %s", i, error.message);
+        assert_int_equal(tb_encoder_new(tokenizer, &encoder), TB_OK);
+        if (tb_encoder_can_cut(encoder) != models[i].can_cut)
+            fail_msg("model %zu", i);
+        for (int round = 0; round < 500 && models[i].can_cut; round++) {
+            make_text(&seed, &text);
+            check_cuts(encoder, tb_buffer_span(&text), "a model");
+        }
+        tb_encoder_free(encoder);
+        tb_tokenizer_free(tokenizer);
+    }
+    tb_buffer_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whose_texts_can_be_cut),
+        cmocka_unit_test(test_sentence_piece),
     };
     return cmocka_run_group_tests_name("safe_cut", tests, NULL, NULL);
 }
