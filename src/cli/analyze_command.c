@@ -489,16 +489,7 @@ static int analyze(const void *typed)
     tb_call_analysis_release(&job.calls);
     tb_mooncake_record_release(&job.record);
     tb_arena_release(&job.arena);
-    if (tb_stop_signal())
-        return TB_EXIT_SIGNAL + tb_stop_signal();
-    if (status == TB_OK || status == TB_ERR_CLOSED)
-        return TB_EXIT_DONE;
-    if (error.status != status)
-        tb_fail(&error, status, "cannot analyze: %s", tb_status_name(status));
-    if (status == TB_ERR_USAGE)
-        return tb_message_usage(&error, table.command);
-    tb_message_error(&error);
-    return TB_EXIT_FAILED;
+    return tb_command_end(status, &error, "analyze", table.command);
 }
 
 static tb_status check(const void *typed, struct tb_error *error)

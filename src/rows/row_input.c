@@ -73,6 +73,26 @@ tb_status tb_row_input_fail(const struct tb_row_input *input, tb_status status,
     return status;
 }
 
+tb_status tb_row_input_check_ids(const struct tb_row_input *input,
+                                 struct tb_error *error)
+{
+    const struct tb_mooncake_record *record = &input->record;
+    const struct tb_mooncake_value *list =
+        &record->fields[TB_MOONCAKE_HASH_IDS];
+    if (list->kind != TB_MOONCAKE_LIST)
+        return tb_row_input_fail(input, TB_ERR_VALUE, error,
+                                 "hash_ids: expected a list, found %s",
+                                 tb_mooncake_kind_text(list->kind));
+    if (list->key_count > 1)
+        return tb_row_input_fail(input, TB_ERR_VALUE, error,
+                                 "hash_ids stands in the row twice");
+    if (record->bad_item != TB_MOONCAKE_NO_ITEM)
+        return tb_row_input_fail(input, TB_ERR_VALUE, error,
+                                 "hash_ids[%zu] is no whole number",
+                                 record->bad_item);
+    return TB_OK;
+}
+
 void tb_row_input_close(struct tb_row_input *input)
 {
     tb_mooncake_reader_close(input->reader);

@@ -63,6 +63,11 @@ tb_status tb_row_input_fail(const struct tb_row_input *input, tb_status status,
                             struct tb_error *error, const char *format, ...)
     TB_PRINTF(4, 5);
 
+/* TB_ERR_VALUE, with the place of the row, unless its hash_ids are a list of
+ * whole numbers that stands in it once. */
+TB_NODISCARD tb_status tb_row_input_check_ids(const struct tb_row_input *input,
+                                              struct tb_error *error);
+
 /* Closed already is accepted. */
 void tb_row_input_close(struct tb_row_input *input);
 

@@ -27,26 +27,6 @@ static tb_status number_blocks(struct tb_row_reblock *reblock,
     return TB_OK;
 }
 
-static tb_status check_ids(const struct tb_row_input *input,
-                           struct tb_error *error)
-{
-    const struct tb_mooncake_record *record = &input->record;
-    const struct tb_mooncake_value *list =
-        &record->fields[TB_MOONCAKE_HASH_IDS];
-    if (list->kind != TB_MOONCAKE_LIST)
-        return tb_row_input_fail(input, TB_ERR_VALUE, error,
-                                 "hash_ids: expected a list, found %s",
-                                 tb_mooncake_kind_text(list->kind));
-    if (list->key_count > 1)
-        return tb_row_input_fail(input, TB_ERR_VALUE, error,
-                                 "hash_ids stands in the row twice");
-    if (record->bad_item != TB_MOONCAKE_NO_ITEM)
-        return tb_row_input_fail(input, TB_ERR_VALUE, error,
-                                 "hash_ids[%zu] is no whole number",
-                                 record->bad_item);
-    return TB_OK;
-}
-
 static bool is_fitting(const struct tb_row_reblock *reblock,
                        const struct tb_mooncake_record *record)
 {
@@ -79,7 +59,7 @@ tb_status tb_row_reblock_add(struct tb_row_reblock *reblock,
     tb_status status;
     reblock->row_count++;
     if (tb_mooncake_value_is_set(&record->fields[TB_MOONCAKE_HASH_IDS])) {
-        TB_TRY(check_ids(input, error));
+        TB_TRY(tb_row_input_check_ids(input, error));
         reblock->misfit_count += !is_fitting(reblock, record);
         status = write(reblock, input, text);
     } else {

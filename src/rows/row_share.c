@@ -17,19 +17,6 @@ static bool is_set(const struct tb_mooncake_record *record,
     return tb_mooncake_value_is_set(&record->fields[field]);
 }
 
-static tb_status check_ids(const struct tb_row_input *input,
-                           struct tb_error *error)
-{
-    const struct tb_mooncake_record *record = &input->record;
-    if (!is_set(record, TB_MOONCAKE_HASH_IDS))
-        return TB_OK;
-    if (record->fields[TB_MOONCAKE_HASH_IDS].kind != TB_MOONCAKE_LIST ||
-        record->bad_item != TB_MOONCAKE_NO_ITEM)
-        return tb_row_input_fail(input, TB_ERR_VALUE, error,
-                                 "hash_ids is no list of whole numbers");
-    return TB_OK;
-}
-
 tb_status tb_row_share_look(struct tb_row_share *share,
                             const struct tb_row_input *input,
                             struct tb_error *error)
@@ -53,7 +40,8 @@ tb_status tb_row_share_look(struct tb_row_share *share,
         return tb_row_input_fail(input, TB_ERR_VALUE, error,
                                  "the row has neither input_length nor "
                                  "hash_ids");
-    TB_TRY(check_ids(input, error));
+    if (is_set(record, TB_MOONCAKE_HASH_IDS))
+        TB_TRY(tb_row_input_check_ids(input, error));
     if (tb_mooncake_record_time(record, TB_MOONCAKE_TIMESTAMP,
                                 TB_MOONCAKE_CREATED_TIME, &ms) &&
         isfinite(ms)) {
