@@ -43,8 +43,8 @@ static void put_lengths(struct tb_page *page,
     tb_tally_put_line(page, "new tokens", &analysis->all.fresh);
     tb_tally_put_line(page, "output tokens", &analysis->all.output);
     tb_tally_put_line(page, "turns per session", &analysis->session_turns);
-    tb_tally_put_line(page, "delay, ms", &analysis->delays);
-    tb_tally_put_line(page, "interval, ms", &analysis->intervals);
+    tb_tally_put_times(page, "delay", &analysis->delays);
+    tb_tally_put_times(page, "interval", &analysis->intervals);
     tb_page_put(page, "\n");
     tb_page_entry(page, "new tokens",
                   "of a prompt: those that a prefix cache "

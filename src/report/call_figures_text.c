@@ -25,9 +25,9 @@ static void put_times(struct tb_page *page, struct tb_call_analysis *calls)
         return;
     tb_page_put(page, "\n");
     tb_tally_put_columns(page, "recorded calls");
-    tb_tally_put_line(page, "service, ms", &all->service_ms);
-    tb_tally_put_line(page, "first token, ms", &all->first_token_ms);
-    tb_tally_put_line(page, "gap, ms", &calls->gap_ms);
+    tb_tally_put_times(page, "service", &all->service_ms);
+    tb_tally_put_times(page, "first token", &all->first_token_ms);
+    tb_tally_put_times(page, "gap", &calls->gap_ms);
     tb_page_put(page, "\n");
     tb_page_entry(page, "service", "from the start of a call to its end%s",
                   all->first_token_ms.count > 0

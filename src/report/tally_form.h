@@ -16,4 +16,8 @@ void tb_tally_put_columns(struct tb_page *page, const char *title);
 void tb_tally_put_line(struct tb_page *page, const char *name,
                        struct tb_tally *tally);
 
+/* A line of milliseconds; in seconds where they are too many for a column. */
+void tb_tally_put_times(struct tb_page *page, const char *name,
+                        struct tb_tally *tally);
+
 #endif

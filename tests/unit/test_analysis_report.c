@@ -38,6 +38,31 @@ static tb_status add_rows(struct tb_trace_analysis *analysis)
     return tb_trace_analysis_finish(analysis);
 }
 
+static tb_status add_calls(struct tb_call_analysis *calls)
+{
+    for (uint64_t i = 0; i < 40; i++) {
+        struct tb_call_record record = {
+            .session = i % 2 ? TB_SPAN("a") : TB_SPAN("b"),
+            .agent = TB_SPAN("an agent with a very long name \xC3\xA9"),
+            .model = TB_SPAN("x"),
+            .start_s = (double)i * 1000,
+            .first_token_s = (double)i * 1001,
+            .end_s = (double)i * 1100 + 1,
+            .has_row = i % 5 != 0,
+            .row = i + 1,
+            .input_length = 10 + i,
+            .counted_tokens = 10,
+            .skipped = TB_SPAN("no_end"),
+            .is_failed = i % 5 == 0,
+            .has_usage = true,
+            .has_cached = true,
+            .usage_tokens = 123456789,
+            .cached_tokens = i};
+        TB_TRY(tb_call_analysis_add(calls, &record));
+    }
+    return tb_call_analysis_finish(calls);
+}
+
 typedef tb_status (*report_fn)(const struct tb_analysis_report *report,
                                struct tb_buffer *buffer);
 
@@ -46,6 +71,7 @@ static tb_status make(report_fn function, unsigned width,
 {
     static const uint64_t chosen[] = {3};
     struct tb_trace_analysis analysis;
+    struct tb_call_analysis calls = {0};
     struct tb_analysis_report report = {.analysis = &analysis,
                                         .path = "rows.jsonl",
                                         .path_count = 1,
@@ -55,13 +81,18 @@ static tb_status make(report_fn function, unsigned width,
                                         .chosen_count = 1,
                                         .kv_bytes_per_token = 1 << 20,
                                         .hit_rate = TB_HIT_RATE_COUNT,
-                                        .width = width};
+                                        .width = width,
+                                        .calls = &calls,
+                                        .calls_path = "calls.jsonl"};
     tb_status status = tb_trace_analysis_init(&analysis, 8, false, NULL, 0);
     if (status == TB_OK)
         status = add_rows(&analysis);
     if (status == TB_OK)
+        status = add_calls(&calls);
+    if (status == TB_OK)
         status = function(&report, buffer);
     tb_trace_analysis_release(&analysis);
+    tb_call_analysis_release(&calls);
     return status;
 }
 
@@ -82,6 +113,9 @@ static void expect_text(unsigned width, bool has_pictures)
     struct tb_span text = tb_buffer_span(&buffer);
     assert_int_equal(tb_span_contains(text, TB_SPAN("##")), has_pictures);
     assert_int_equal(tb_span_contains(text, TB_SPAN("  up to 64 ")), width > 0);
+    assert_int_equal(tb_span_contains(text, TB_SPAN("in flight over time")),
+                     width > 0);
+    assert_true(tb_span_contains(text, TB_SPAN("service, s  ")));
     // Two bytes of one character are one column.
     assert_true(widest_line(text) <= (width > 80 ? width : 81));
     tb_buffer_release(&buffer);
