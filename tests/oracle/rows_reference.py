@@ -34,8 +34,9 @@ class Numbering:
 
     def ids(self, tokens):
         parent, result = None, []
+        tokens = tokens if isinstance(tokens, bytes) else tuple(tokens)
         for at in range(0, len(tokens), self.block_size):
-            block = (parent, tuple(tokens[at:at + self.block_size]))
+            block = (parent, tokens[at:at + self.block_size])
             parent = self.numbers.setdefault(block, len(self.numbers))
             result.append(parent)
         return result
