@@ -227,7 +227,8 @@ FISH = '''# fish completion for tracebake
 
 function __tracebake_is
     set -l words (commandline -opc)
-    test "$words[2..(math 1 + (count $argv))]" = "$argv"
+    set -l last (math 1 + (count $argv))
+    test (count $words) -ge $last; and test "$words[2..$last]" = "$argv"
 end
 
 function __tracebake_has

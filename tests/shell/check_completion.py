@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""What bash offers for a command line that is not finished.
+"""What bash or fish offers for a command line that is not finished.
 
-The completion file is sourced by a bash without anything else, and asked as
-bash asks it: the words, of which the last is being typed.
+    check_completion.py bash|fish
+
+The completion file is sourced by a shell without anything else, and asked as
+the shell asks it: bash by the words, of which the last is being typed, fish by
+the line.
 """
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-FILE = Path(__file__).resolve().parent.parent.parent / "completions/tracebake"
+FILES = Path(__file__).resolve().parent.parent.parent / "completions"
 
 # words, what must be offered, what must not
 CASES = [
@@ -35,7 +38,7 @@ CASES = [
     (["nonsense", ""], set(), {"a.json", "nat"}),
 ]
 
-SCRIPT = r'''
+BASH = r'''
 set -u
 . "$1"
 shift
@@ -44,18 +47,48 @@ COMP_CWORD=$#
 _tracebake
 printf '%s\n' "${COMPREPLY[@]+"${COMPREPLY[@]}"}"
 '''
+FISH = "source $argv[1]; complete -C $argv[2]"
 
 
-def offered(words, folder):
-    process = subprocess.run(
-        ["bash", "--norc", "-c", SCRIPT, "bash", FILE, *words], cwd=folder,
-        capture_output=True, text=True, timeout=60)
+def answer(command, folder):
+    """Lines that a shell prints, which complains of nothing."""
+    process = subprocess.run(command, cwd=folder, capture_output=True,
+                             text=True, timeout=60)
     if process.returncode != 0 or process.stderr:
-        sys.exit(f"FAILED: {words}: {process.stderr}")
+        sys.exit(f"FAILED: {command[-1]}: {process.stderr}")
     return set(process.stdout.split("\n")) - {""}
 
 
+def bash(words, folder):
+    return answer(["bash", "--norc", "-c", BASH, "bash", FILES / "tracebake",
+                   *words], folder)
+
+
+def fish(words, folder):
+    """Without what fish adds: descriptions, the option, a folder's slash."""
+    line = " ".join(["tracebake", *words]).replace(" = ", "=")
+    lines = answer(["fish", "--no-config", "-c", FISH,
+                    FILES / "tracebake.fish", line.replace(" =", "=")],
+                   folder)
+    offered = {one.split("\t")[0].rstrip("/") for one in lines}
+    if "=" in line:
+        offered = {one.split("=")[-1] for one in offered}
+    elif not words[-1]:
+        offered.add("--version")  # fish offers options behind a '-' only
+    return offered
+
+
+def is_registered():
+    """Does bash know whose completion it is?"""
+    registered = subprocess.run(
+        ["bash", "--norc", "-c",
+         f". {FILES}/tracebake; complete -p tracebake"],
+        capture_output=True, text=True, timeout=60).stdout
+    return "-F _tracebake tracebake" in registered
+
+
 def main():
+    offered = {"bash": bash, "fish": fish}[sys.argv[1]]
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "a.json").touch()
@@ -65,12 +98,9 @@ def main():
             if wanted - got or unwanted & got:
                 wrong += 1
                 print(f"FAILED: {words}: {sorted(got)}")
-    registered = subprocess.run(
-        ["bash", "--norc", "-c", f". {FILE}; complete -p tracebake"],
-        capture_output=True, text=True, timeout=60).stdout
-    if "-F _tracebake tracebake" not in registered:
+    if offered is bash and not is_registered():
         wrong += 1
-        print(f"FAILED: registered as {registered!r}")
+        print("FAILED: not registered")
     print(f"{len(CASES)} lines, {wrong} wrong")
     sys.exit(1 if wrong else 0)
 
