@@ -9,6 +9,7 @@ left beside it is gone after the next run.
 --kills N   how many runs are killed (50 in CI, 1000 by hand)
 """
 import argparse
+import ctypes
 import fcntl
 import gzip
 import json
@@ -34,6 +35,8 @@ ROW = b'{"input_length": 5, "output_length": 1, "hash_ids": [1]}\n'
 class Bench:
     """A folder with a trace, and what a clean run makes of it."""
 
+    block_size = "16"
+
     def __init__(self, tracebake, folder):
         self.tracebake = tracebake
         self.folder = Path(folder)
@@ -57,7 +60,7 @@ class Bench:
 
     def command(self, output=None, *more):
         return [str(self.tracebake), "nat", str(self.trace), "--tokenizer",
-                "builtin", "--block-size", "16", "--output-file",
+                "builtin", "--block-size", self.block_size, "--output-file",
                 str(output or self.rows), *more]
 
     def run(self, output=None, more=(), **options):
@@ -198,6 +201,28 @@ def check_full_disk(bench):
     expect("/dev/full", process.returncode == 1 and
            b"No space left" in process.stderr, process)
     print(f"{len(steps) + 1} full disks")
+
+
+def obey_permissions():
+    """Root may write anywhere: a program without this capability may not."""
+    drop, override = 24, 1  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(drop, override, 0, 0, 0)
+
+
+def check_read_only_folder(bench):
+    folder = bench.folder / "owned"
+    folder.mkdir()
+    rows = folder / "rows.jsonl"
+    rows.write_bytes(OLD)
+    folder.chmod(0o555)
+    process = bench.run(rows, preexec_fn=obey_permissions)
+    what = "a read-only folder"
+    expect(what, process.returncode == 1 and
+           b"Permission denied" in process.stderr, process)
+    expect(what, rows.read_bytes() == OLD, "other rows")
+    expect(what, [*folder.iterdir()] == [rows], "files are left")
+    folder.chmod(0o755)
 
 
 def check_full_summary(bench):
@@ -413,6 +438,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="end-") as folder:
         bench = Bench(options.tracebake.resolve(), folder)
         check_full_disk(bench)
+        check_read_only_folder(bench)
         check_full_summary(bench)
         check_full_texts(bench)
         check_analyze_pipe(bench)
