@@ -64,9 +64,9 @@ SMALL_BLOCKS = (1, 4, 16, 64, 512)
 LARGE_BLOCKS = (64, 128, 512, 1024)  # small ones take the twins hours
 SHAPES = {
     "mixed": (25, 12, 400, 200),
-    "prompt heavy": (12, 60, 2500, 100),
-    "step heavy": (40, 6, 300, 20000),
-    "many tiny": (1500, 2, 40, 40),
+    "prompt heavy": (12, 60, 4000, 100),
+    "step heavy": (40, 6, 300, 60000),
+    "many tiny": (700, 2, 40, 40),
 }
 
 

@@ -19,6 +19,7 @@ struct record {
     struct tb_part *part;
     struct tb_span event_type;
     struct tb_span tools; /* raw */
+    int64_t start_ns; /* if call->start_s is known */
     double latency_ms;
 };
 
@@ -89,10 +90,11 @@ static tb_status read_priority(struct tb_json_reader *reader, void *context)
 static tb_status read_timestamp(struct tb_json_reader *reader, void *context)
 {
     struct record *record = context;
-    int64_t ns;
     bool is_known;
-    TB_TRY(tb_timestamp_read(reader, record->arena, &ns, &is_known));
-    record->part->call.start_s = is_known ? tb_timestamp_seconds(ns) : NAN;
+    TB_TRY(tb_timestamp_read(reader, record->arena, &record->start_ns,
+                             &is_known));
+    record->part->call.start_s =
+        is_known ? tb_timestamp_seconds(record->start_ns) : NAN;
     return TB_OK;
 }
 
@@ -129,6 +131,21 @@ static tb_status read_fields(struct record *record)
     return tb_json_expect_end(&record->reader);
 }
 
+/* In whole nanoseconds: a call that starts just when this one ends has the same
+ * double then, and is none that overlaps. */
+static double end_of(const struct record *record)
+{
+    double start_s = record->part->call.start_s, latency_ms = record->latency_ms;
+    if (!isfinite(start_s) || !(latency_ms >= 0))
+        return NAN;
+    if (latency_ms > 1e12) // 30 years: it would not fit
+        return start_s + latency_ms / 1000;
+    int64_t latency_ns = (int64_t)llround(latency_ms * 1e6);
+    return record->start_ns < INT64_MAX - latency_ns
+               ? tb_timestamp_seconds(record->start_ns + latency_ns)
+               : start_s + latency_ms / 1000;
+}
+
 static tb_status read_record(struct record *record)
 {
     struct tb_call *call = &record->part->call;
@@ -136,8 +153,7 @@ static tb_status read_record(struct record *record)
     if (tb_span_equal(record->event_type, TB_SPAN("llm_call")))
         record->part->kind = TB_PART_WHOLE;
     tb_call_tools_set(call, record->tools);
-    if (record->latency_ms >= 0) // not when it is NAN
-        call->end_s = call->start_s + record->latency_ms / 1000;
+    call->end_s = end_of(record);
     call->lone_surrogate_count += (uint32_t)record->reader.lone_surrogate_count;
     call->bad_utf8_count += (uint32_t)record->reader.bad_utf8_count;
     return tb_agent_type_find(call->messages, call->message_count,

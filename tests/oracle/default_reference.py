@@ -125,11 +125,11 @@ def telemetry_calls(events):
                              event["response_payload"])
         agent = agent_type(request["messages"])
         priority = event.get("latency_priority") or "MEDIUM"
-        start = event["timestamp"] * 1000000 / 1e9
+        start, latency = event["timestamp"], event.get("latency_ms", NAN)
         call = Call(event["session_id"],
-                    (request["model"], agent, json.dumps(None)), "", start,
-                    request["messages"], is_failed=False,
-                    end=start + event.get("latency_ms", NAN) / 1000,
+                    (request["model"], agent, json.dumps(None)), "",
+                    start / 1000, request["messages"], is_failed=False,
+                    end=(start + latency) / 1000,
                     answer=response["choices"][0]["message"]["content"],
                     labels={"agent_type": agent, "priority": priority})
         take_usage(call, response["usage"])
