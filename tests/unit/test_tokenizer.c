@@ -200,6 +200,38 @@ static void test_enormous_word(void **state)
     tb_tokenizer_free(tokenizer);
 }
 
+// Base64 is one word, too, but of all letters.
+static void test_enormous_mixed_word(void **state)
+{
+    (void)state;
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz";
+    const struct small small = {.merges = {{"Q", "k"}, {"Qk", "Q"}}};
+    struct tb_tokenizer *tokenizer = load_small(&small);
+    size_t len = 1 << 20, merged = 0;
+    char *text = tb_memory_resize(NULL, len);
+    uint32_t seed = 1;
+    assert_non_null(text);
+    for (size_t i = 0; i < len; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        text[i] = letters[(seed >> 16) % (sizeof(letters) - 1)];
+    }
+    // What the merges make, from left to right: a Q behind Qk begins no Qk.
+    for (size_t i = 0; i + 1 < len; i++)
+        if (text[i] == 'Q' && text[i + 1] == 'k')
+            merged++;
+    for (size_t i = 0; i + 2 < len; i++)
+        if (memcmp(text + i, "QkQ", 3) == 0 &&
+            (i + 3 >= len || text[i + 3] != 'k'))
+            merged++;
+    struct tb_tokens tokens =
+        encode(tokenizer, (struct tb_span){(const uint8_t *)text, len});
+    assert_int_equal(tokens.count, len - merged);
+    tb_tokens_release(&tokens);
+    tb_memory_free(text);
+    tb_tokenizer_free(tokenizer);
+}
+
 #define CL100K(numbers)                                                        \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|"    \
     "\\\\p{N}" numbers "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|"            \
@@ -224,6 +256,7 @@ static void test_families_of_patterns(void **state)
         {"123456", {3, 3, 6, 3}},   {"IT'S", {4, 3, 3, 3}},
         {"a  \n\nb", {5, 4, 4, 4}}, {"a   b", {4, 4, 4, 4}},
         {"a   ", {2, 2, 2, 2}},
+        {"\u4e16\u754c1234\u3002\n\n", {12, 12, 14, 12}},
     };
     for (size_t family = 0; family < COUNT_OF(families); family++) {
         struct small small = {.merges = {{"1", "2"},
@@ -630,6 +663,7 @@ int main(void)
         cmocka_unit_test(test_ignore_merges),
         cmocka_unit_test(test_forms_of_merges),
         cmocka_unit_test(test_enormous_word),
+        cmocka_unit_test(test_enormous_mixed_word),
         cmocka_unit_test(test_families_of_patterns),
         cmocka_unit_test(test_flags_of_added_tokens),
         cmocka_unit_test(test_refusals),
