@@ -6,6 +6,10 @@
 
 #include "memory.h"
 
+/* Bytes that a thread may take for its stack; the C libraries' own sizes are
+ * from 128 KiB (musl) to 8 MiB (glibc), and templates nest. */
+enum { STACK_SIZE = 8 << 20 };
+
 struct slot {
     void *job;
     bool is_done;
@@ -52,20 +56,30 @@ static void *run(void *argument)
     return NULL;
 }
 
-static tb_status start_threads(struct tb_pool *pool, unsigned count)
+static unsigned start_workers(struct tb_pool *pool, unsigned count,
+                              const pthread_attr_t *attributes)
 {
-    pool->workers = tb_memory_zeroed(count, sizeof(*pool->workers));
-    if (!pool->workers)
-        return TB_ERR_MEMORY;
     for (unsigned i = 0; i < count; i++) {
         struct worker *worker = &pool->workers[i];
         worker->pool = pool;
         worker->number = i;
-        if (pthread_create(&worker->thread, NULL, run, worker) != 0)
-            return i == 0 ? TB_ERR_IO : TB_OK; // fewer will do
-        pool->worker_count++;
+        if (pthread_create(&worker->thread, attributes, run, worker) != 0)
+            return i;
     }
-    return TB_OK;
+    return count;
+}
+
+static tb_status start_threads(struct tb_pool *pool, unsigned count)
+{
+    pthread_attr_t attributes;
+    pool->workers = tb_memory_zeroed(count, sizeof(*pool->workers));
+    if (!pool->workers || pthread_attr_init(&attributes) != 0)
+        return TB_ERR_MEMORY;
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    pool->worker_count = start_workers(pool, count, &attributes);
+    (void)pthread_attr_destroy(&attributes);
+    // Fewer will do, if there is one.
+    return pool->worker_count > 0 ? TB_OK : TB_ERR_IO;
 }
 
 tb_status tb_pool_new(unsigned worker_count, tb_pool_work work, void *context,
