@@ -302,17 +302,25 @@ class Rows:
             self.origin = call.start
         if form.timestamps == "all" or (form.timestamps == "session"
                                         and is_first):
-            row["timestamp"] = self.milliseconds(call.start - self.origin)
+            row["timestamp"] = self.milliseconds(
+                whole_ms(call.start) - whole_ms(self.origin))
         if form.delay is not None and not is_first:
             gap = min(call.start - before, form.max_delay / 1000)
-            row["delay"] = (self.milliseconds(gap)
+            row["delay"] = (self.milliseconds(gap * 1000)
                             if form.delay == "recorded" else form.delay)
 
-    def milliseconds(self, seconds):
-        ms = seconds * 1000 / self.form.speedup
-        if not ms > 0:
-            return 0
-        return int(ms) + (ms - int(ms) >= 0.5)
+    def milliseconds(self, ms):
+        ms /= self.form.speedup
+        return nearest(ms) if ms > 0 else 0
+
+
+def nearest(number):
+    return int(number) + (number - int(number) >= 0.5)
+
+
+def whole_ms(seconds):
+    """Since 1970; a time alone decides it, whatever it is compared with."""
+    return int(seconds) * 1000 + nearest((seconds - int(seconds)) * 1000)
 
 
 def lines(kind, records, form):
