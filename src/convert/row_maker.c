@@ -363,11 +363,14 @@ static tb_status name_chain(struct tb_row_maker *maker,
 }
 
 /* What continues a turn is behind its end, whose chain of blocks goes on with
- * an answer that nobody has the tokens of: its length stands for it. */
+ * an answer that nobody has the tokens of: its length stands for it, behind an
+ * empty block, which no prompt has. Else, in blocks of one token, it would be
+ * the token with that number. */
 static struct tb_hash128 parent_of(const struct tb_turn_chain *chain)
 {
     tb_token answer = (tb_token)chain->output_length;
-    return tb_block_hash(chain->last_block, &answer, 1);
+    struct tb_hash128 end = tb_block_hash(chain->last_block, &answer, 0);
+    return tb_block_hash(end, &answer, 1);
 }
 
 /* The tokens of a row that holds what its turn adds to the conversation; all
