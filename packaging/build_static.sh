@@ -56,9 +56,9 @@ build_libraries() {
     local source=$work/source
     (cd "$source"/zlib-*/ && CC=gcc CFLAGS="$flags -O3 -fPIC" \
         ./configure --static --prefix="$prefix" && make libz.a install)
-    with_cmake zstd "$source"/libzstd-*/build/cmake \
-        -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF \
-        -DZSTD_LEGACY_SUPPORT=OFF
+    make -C "$source"/libzstd-*/lib CC=gcc CFLAGS="$flags -O3 -fPIC" \
+        ZSTD_LEGACY_SUPPORT=0 PREFIX="$prefix" \
+        install-static install-includes install-pc
     with_cmake utf8proc "$source"/utf8proc-*/
     with_cmake onig "$source"/libonig-*/ -DBUILD_TEST=OFF
     # xxHash is compiled in, not linked.
