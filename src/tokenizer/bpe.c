@@ -29,10 +29,12 @@ struct tb_bpe_symbol {
  * have the same pairs again and again, and the table of all merges is larger
  * than a core's cache. */
 struct tb_bpe_pair {
-    tb_token left, right; /* TB_NO_TOKEN: empty */
-    uint32_t rank;        /* NO_RANK: nothing */
-    tb_token merged;
+    uint64_t key;    /* left << 32 | right; NO_PAIR: empty */
+    uint64_t result; /* rank << 32 | merged; NO_MERGE: nothing */
 };
+
+#define NO_PAIR UINT64_MAX
+#define NO_MERGE UINT64_MAX
 
 /* ---- pairs -------------------------------------------------------------- */
 
@@ -96,41 +98,46 @@ tb_status tb_bpe_add_merges(struct tb_bpe *bpe, const struct tb_merge *merges,
     return TB_OK;
 }
 
-/* What may two neighbours become, whose bytes together are `both`? Returns the
- * rank, NO_RANK for nothing. */
-static uint32_t find_merge(const struct tb_bpe *bpe, struct tb_span both,
-                           tb_token left, tb_token right, tb_token *merged)
+/* What two neighbours become, whose bytes together are `both`, as
+ * tb_bpe_pair has it. */
+static uint64_t find_merge(const struct tb_bpe *bpe, struct tb_span both,
+                           tb_token left, tb_token right)
 {
     if (bpe->merges) {
         const struct tb_merge *merge = find_slot(bpe, left, right);
-        *merged = merge->id;
-        return merge->left == TB_NO_TOKEN ? NO_RANK : merge->rank;
+        return merge->left == TB_NO_TOKEN
+                   ? NO_MERGE
+                   : (uint64_t)merge->rank << 32 | merge->id;
     }
-    *merged = tb_vocab_find(&bpe->vocab, both);
-    return *merged;
+    tb_token id = tb_vocab_find(&bpe->vocab, both);
+    return (uint64_t)id << 32 | id;
 }
 
 /* Neighbouring right halves are neighbours in memory too: those of the letters
  * behind a letter share a few cache lines. */
-static struct tb_bpe_pair *pair_slot(const struct tb_bpe_work *work,
-                                     tb_token left, tb_token right)
+static inline struct tb_bpe_pair *pair_slot(const struct tb_bpe_work *work,
+                                            tb_token left, tb_token right)
 {
     uint32_t mixed = (left * UINT32_C(0x9E3779B1) >> 12) + right;
     return &work->pairs[mixed & (PAIR_SLOTS - 1)];
 }
 
+static inline uint64_t pair_key(tb_token left, tb_token right)
+{
+    return (uint64_t)left << 32 | right;
+}
+
 // As find_merge, from memory if the pair was there a moment ago.
-static inline const struct tb_bpe_pair *
-recall_merge(const struct tb_bpe *bpe, const struct tb_bpe_work *work,
-             struct tb_span both, tb_token left, tb_token right)
+static uint64_t recall_merge(const struct tb_bpe *bpe,
+                             const struct tb_bpe_work *work,
+                             struct tb_span both, tb_token left, tb_token right)
 {
     struct tb_bpe_pair *pair = pair_slot(work, left, right);
-    if (pair->left != left || pair->right != right) {
-        pair->rank = find_merge(bpe, both, left, right, &pair->merged);
-        pair->left = left;
-        pair->right = right;
+    if (pair->key != pair_key(left, right)) {
+        pair->result = find_merge(bpe, both, left, right);
+        pair->key = pair_key(left, right);
     }
-    return pair;
+    return pair->result;
 }
 
 /* ---- symbols ------------------------------------------------------------ */
@@ -267,85 +274,148 @@ static void join(struct symbol_list *list, uint32_t left, tb_token merged)
 /* ---- short words: look at all pairs each time -----------------------------
  */
 
-/* The symbols of a short word, and what each becomes with the next one. */
+/* The symbols of a short word, and what each becomes with the next one. What
+ * merged away keeps its place, so that nothing has to move. */
 struct short_word {
     struct tb_span text;
     uint32_t count;
+    uint64_t there; /* bit by bit: has not merged into one before it */
     tb_token ids[SHORT_WORD];
     uint32_t at[SHORT_WORD + 1]; /* first byte; the end */
-    uint64_t pairs[SHORT_WORD];  /* rank << 32 | merged */
+    uint64_t orders[SHORT_WORD]; /* of the pair with the next symbol: rank <<
+                                    32 | place, beyond NO_ORDER for none;
+                                    looked at STRIDE at a time */
+    tb_token merged[SHORT_WORD]; /* what it becomes */
 };
 
-static void set_pair(const struct tb_bpe *bpe, const struct tb_bpe_work *work,
-                     struct short_word *word, uint32_t i)
+enum { STRIDE = 8 };
+#define NO_ORDER ((uint64_t)NO_RANK << 32)
+
+// The first symbol behind `i` that is there, or `count`.
+static inline uint32_t next_there(const struct short_word *word, uint32_t i)
 {
-    if (i + 1 == word->count) {
-        word->pairs[i] = UINT64_MAX;
-        return;
+    uint64_t behind = word->there & ~((UINT64_C(2) << i) - 1);
+    return behind ? (uint32_t)__builtin_ctzll(behind) : word->count;
+}
+
+// Not inlined: that a pair is remembered is the rule.
+__attribute__((noinline)) static uint64_t
+learn_pair(const struct tb_bpe *bpe, const struct tb_bpe_work *work,
+           const struct short_word *word, uint32_t i, uint32_t next)
+{
+    size_t end = word->at[next_there(word, next)];
+    struct tb_span both = {word->text.ptr + word->at[i], end - word->at[i]};
+    return recall_merge(bpe, work, both, word->ids[i], word->ids[next]);
+}
+
+// Finds out what symbol `i` becomes with `next`, which stands behind it.
+static inline void set_pair(const struct tb_bpe *bpe,
+                            const struct tb_bpe_work *work,
+                            struct short_word *word, uint32_t i, uint32_t next)
+{
+    tb_token left = word->ids[i], right = word->ids[next];
+    const struct tb_bpe_pair *pair = pair_slot(work, left, right);
+    uint64_t result = pair->key == pair_key(left, right)
+                          ? pair->result
+                          : learn_pair(bpe, work, word, i, next);
+    word->orders[i] = (result & NO_ORDER) | i;
+    word->merged[i] = (tb_token)result;
+}
+
+static inline uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The pair of lowest rank, the first among equals. Where it is cannot be
+ * guessed, nor how many symbols there are, so there are few branches. */
+static inline uint64_t best_order(const struct short_word *word)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < word->count; i += STRIDE) {
+        const uint64_t *orders = word->orders + i;
+        uint64_t a =
+            lesser(lesser(orders[0], orders[1]), lesser(orders[2], orders[3]));
+        uint64_t b =
+            lesser(lesser(orders[4], orders[5]), lesser(orders[6], orders[7]));
+        least = lesser(least, lesser(a, b));
     }
-    struct tb_span both = {word->text.ptr + word->at[i],
-                           word->at[i + 2] - word->at[i]};
-    const struct tb_bpe_pair *pair =
-        recall_merge(bpe, work, both, word->ids[i], word->ids[i + 1]);
-    word->pairs[i] = pair->rank == NO_RANK
-                         ? UINT64_MAX
-                         : (uint64_t)pair->rank << 32 | pair->merged;
-}
-
-// Takes symbol `i` out, all behind it move up.
-static void drop_symbol(struct short_word *word, uint32_t i)
-{
-    size_t behind = word->count - i - 1;
-    memmove(word->ids + i, word->ids + i + 1, behind * sizeof(*word->ids));
-    memmove(word->at + i, word->at + i + 1, (behind + 1) * sizeof(*word->at));
-    memmove(word->pairs + i, word->pairs + i + 1,
-            behind * sizeof(*word->pairs));
-    word->count--;
-}
-
-// The pair of lowest rank, the first among equals.
-static uint32_t best_pair(const struct short_word *word)
-{
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < word->count; i++)
-        if (word->pairs[i] < word->pairs[best])
-            best = i;
-    return best;
+    return least;
 }
 
 // Hot loop: most words that are no token have few symbols.
 static void merge_short(const struct tb_bpe *bpe,
                         const struct tb_bpe_work *work, struct short_word *word)
 {
-    for (uint32_t i = 0; i < word->count; i++)
-        set_pair(bpe, work, word, i);
+    for (uint32_t i = 0; i < word->count; i += STRIDE)
+        for (uint32_t j = i; j < i + STRIDE; j++)
+            word->orders[j] = UINT64_MAX;
+    for (uint32_t i = 0; i + 1 < word->count; i++)
+        set_pair(bpe, work, word, i, i + 1);
     for (;;) {
-        uint32_t best = best_pair(word);
-        if (word->pairs[best] == UINT64_MAX)
+        uint64_t order = best_order(word);
+        if (order >= NO_ORDER)
             return;
-        word->ids[best] = (tb_token)word->pairs[best];
-        drop_symbol(word, best + 1);
-        set_pair(bpe, work, word, best);
-        if (best > 0)
-            set_pair(bpe, work, word, best - 1);
+        uint32_t best = (uint32_t)order;
+        uint32_t gone = next_there(word, best);
+        word->ids[best] = word->merged[best];
+        word->there &= ~(UINT64_C(1) << gone);
+        word->orders[best] = word->orders[gone] = UINT64_MAX;
+        uint32_t next = next_there(word, gone);
+        if (next < word->count)
+            set_pair(bpe, work, word, best, next);
+        uint64_t before = word->there & ((UINT64_C(1) << best) - 1);
+        if (before)
+            set_pair(bpe, work, word, 63 - (uint32_t)__builtin_clzll(before),
+                     best);
     }
 }
 
 static tb_status encode_short(const struct tb_bpe *bpe,
                               const struct tb_bpe_work *work,
-                              struct tb_span text,
-                              const struct symbol_list *list,
-                              struct tb_tokens *tokens)
+                              struct short_word *word, struct tb_tokens *tokens)
 {
-    struct short_word word = {.text = text, .count = list->count};
+    word->there = (UINT64_C(1) << word->count) - 1;
+    merge_short(bpe, work, word);
+    TB_TRY(tb_tokens_reserve(tokens, word->count));
+    for (uint64_t left = word->there; left; left &= left - 1)
+        tokens->ids[tokens->count++] = word->ids[__builtin_ctzll(left)];
+    return TB_OK;
+}
+
+static tb_status encode_short_list(const struct tb_bpe *bpe,
+                                   const struct tb_bpe_work *work,
+                                   struct tb_span text,
+                                   const struct symbol_list *list,
+                                   struct tb_tokens *tokens)
+{
+    struct short_word word;
+    word.text = text;
+    word.count = list->count;
     for (uint32_t i = 0; i < list->count; i++) {
         word.ids[i] = list->symbols[i].id;
         word.at[i] = list->symbols[i].at;
     }
     const struct tb_bpe_symbol *last = &list->symbols[list->count - 1];
     word.at[list->count] = last->at + last->len;
-    merge_short(bpe, work, &word);
-    return tb_tokens_append(tokens, word.ids, word.count);
+    return encode_short(bpe, work, &word, tokens);
+}
+
+// False: not every byte is a symbol.
+static bool take_bytes(const struct tb_bpe *bpe, struct tb_span text,
+                       struct short_word *word)
+{
+    tb_token most = 0;
+    word->text = text;
+    word->count = (uint32_t)text.len;
+    for (uint32_t i = 0; i < word->count; i++) {
+        tb_token id = bpe->byte_tokens[text.ptr[i]];
+        word->ids[i] = id;
+        word->at[i] = i;
+        most = id > most ? id : most; // TB_NO_TOKEN is the largest
+    }
+    word->at[word->count] = word->count;
+    return most != TB_NO_TOKEN;
 }
 
 /* ---- long words: pairs by rank --------------------------------------------
@@ -430,21 +500,21 @@ static tb_status add_place(const struct tb_bpe *bpe, struct tb_bpe_work *work,
         return TB_OK;
     const struct tb_bpe_symbol *right = &work->symbols[symbol->next];
     struct tb_span both = {word.ptr + symbol->at, symbol->len + right->len};
-    const struct tb_bpe_pair *pair =
-        recall_merge(bpe, work, both, symbol->id, right->id);
-    if (pair->rank == NO_RANK)
+    uint64_t result = recall_merge(bpe, work, both, symbol->id, right->id);
+    uint32_t rank = (uint32_t)(result >> 32);
+    if (rank == NO_RANK)
         return TB_OK;
-    symbol->rank = pair->rank;
-    symbol->merged = pair->merged;
-    if (pair->rank >= work->bucket_capacity)
-        TB_TRY(reserve_ranks(work, pair->rank));
+    symbol->rank = rank;
+    symbol->merged = (tb_token)result;
+    if (rank >= work->bucket_capacity)
+        TB_TRY(reserve_ranks(work, rank));
     TB_TRY(reserve_places(work, work->place_count + 1));
     uint32_t place = (uint32_t)++work->place_count;
     work->places[place - 1] = (struct tb_bpe_place){at, 0};
-    struct tb_bpe_bucket *bucket = &work->buckets[pair->rank];
+    struct tb_bpe_bucket *bucket = &work->buckets[rank];
     if (bucket->first == 0) {
         *bucket = (struct tb_bpe_bucket){.first = place};
-        push_rank(work, pair->rank);
+        push_rank(work, rank);
     } else {
         struct tb_bpe_place *last = &work->places[bucket->last - 1];
         bucket->is_unsorted |= last->symbol > at;
@@ -544,12 +614,16 @@ tb_status tb_bpe_encode(const struct tb_bpe *bpe, struct tb_bpe_work *work,
     }
     if (!work->pairs)
         TB_TRY(make_pairs(work));
+    struct short_word symbols;
+    if (bpe->is_byte_level && word.len <= SHORT_WORD &&
+        take_bytes(bpe, word, &symbols))
+        return encode_short(bpe, work, &symbols, tokens);
     struct symbol_list list;
     TB_TRY(make_symbols(bpe, work, word, &list));
     if (list.count == 0)
         return TB_OK;
     return list.count <= SHORT_WORD
-               ? encode_short(bpe, work, word, &list, tokens)
+               ? encode_short_list(bpe, work, word, &list, tokens)
                : encode_long(bpe, work, word, &list, tokens);
 }
 
