@@ -179,8 +179,30 @@ struct cut_words {
     size_t count;
     size_t ends[CUT_MOST];
     uint64_t keys[CUT_MOST][2];          /* of short words */
-    struct tb_short_set *sets[CUT_MOST]; /* NULL: a long word */
+    struct tb_short_set *sets[CUT_MOST]; /* `no_set`: a long word */
 };
+
+/* In it no word is found: the first half of a long word's key is 0. */
+static struct tb_short_set no_set = {
+    {{{UINT64_MAX, 0}, {{0}, 0}}, {{UINT64_MAX, 0}, {{0}, 0}}}};
+
+/* Hot loop, twice: where sixteen bytes may be read from each word's first on,
+ * and at the end of a text. */
+__attribute__((always_inline)) static inline void
+find_places(const struct tb_word_cache *cache, struct tb_span text, size_t at,
+            struct cut_words *words, bool is_roomy)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        size_t len = words->ends[i] - at;
+        bool is_short = len <= TB_SHORT_LEN;
+        struct tb_span word = {text.ptr + at, is_short ? len : 0};
+        tb_short_key(word, is_roomy ? 16 : text.len - at, words->keys[i]);
+        struct tb_short_set *set = tb_short_set(cache, words->keys[i]);
+        words->sets[i] = is_short ? set : &no_set;
+        __builtin_prefetch(set);
+        at = words->ends[i];
+    }
+}
 
 /* Cuts off the next words and tells the machine where they will be looked up,
  * so that it need not wait for each. */
@@ -189,16 +211,10 @@ static inline void cut_words(const struct tb_encoder *encoder,
                              struct cut_words *words)
 {
     words->count = encoder->cut(text, at, words->ends, CUT_AHEAD);
-    for (size_t i = 0; i < words->count; i++) {
-        struct tb_span word = {text.ptr + at, words->ends[i] - at};
-        words->sets[i] = NULL;
-        if (word.len <= TB_SHORT_LEN) {
-            tb_short_key(word, text.len - at, words->keys[i]);
-            words->sets[i] = tb_short_set(&encoder->cache, words->keys[i]);
-            __builtin_prefetch(words->sets[i]);
-        }
-        at = words->ends[i];
-    }
+    if (text.len - words->ends[words->count - 1] >= 16)
+        find_places(&encoder->cache, text, at, words, true);
+    else
+        find_places(&encoder->cache, text, at, words, false);
 }
 
 /* Hot loop: appends the ids of the words from `*number` on as long as they are
@@ -209,7 +225,7 @@ static inline void add_known(struct tb_tokens *tokens,
 {
     tb_token *out = tokens->ids + tokens->count;
     size_t i = *number;
-    for (; i < words->count && words->sets[i]; i++) {
+    for (; i < words->count; i++) {
         const struct tb_short_ids *found =
             tb_short_find(words->sets[i], words->keys[i]);
         if (!found || found->count == TB_SHORT_IS_STORED)
@@ -236,7 +252,7 @@ static tb_status encode_cut(struct tb_encoder *encoder, struct tb_span text)
                 break;
             size_t from = i ? words.ends[i - 1] : at;
             struct tb_span word = {text.ptr + from, words.ends[i] - from};
-            TB_TRY(words.sets[i]
+            TB_TRY(words.sets[i] != &no_set
                        ? encode_short_word(encoder, word, words.keys[i],
                                            words.sets[i])
                        : encode_long_word(encoder, word));
