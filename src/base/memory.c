@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #ifdef __APPLE__
 #include <malloc/malloc.h>
@@ -88,6 +89,16 @@ void tb_memory_free(void *old)
 {
     count(size_of(old), 0);
     free(old);
+}
+
+void tb_memory_prefer_large_pages(void *memory, size_t len)
+{
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, len, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)len;
+#endif
 }
 
 void tb_memory_set_limit(size_t bytes)

@@ -17,6 +17,11 @@ void *tb_memory_zeroed(size_t items, size_t size);
 
 void tb_memory_free(void *old);
 
+/* Asks the system for large pages behind `len` bytes that were not touched yet;
+ * both are multiples of TB_LARGE_PAGE. Where there are none nothing happens. */
+enum { TB_LARGE_PAGE = 2 << 20 };
+void tb_memory_prefer_large_pages(void *memory, size_t len);
+
 /* What this project has on its heap; libraries' own memory and threads' stacks
  * are not in it. */
 struct tb_memory_state {
