@@ -10,6 +10,8 @@
  */
 #include "pattern_block.h"
 
+#include <string.h>
+
 #include "pattern.h"
 #include "pattern_class.h"
 
@@ -210,9 +212,14 @@ static inline uint64_t word_starts(const struct tb_pattern_block *block,
 /* ---- cutting ----------------------------------------------------------------
  */
 
-/* Words that the scanner cuts before the next block is looked at, when blocks
- * do not help: text beyond ASCII. */
-enum { SCANNED_MOST = 16 };
+/* Do the next few bytes go beyond ASCII, so that a block would give a word or
+ * two at most? */
+static inline bool is_high_soon(const uint8_t *bytes)
+{
+    uint64_t next;
+    memcpy(&next, bytes, sizeof(next));
+    return (next & UINT64_C(0x8080808080808080)) != 0;
+}
 
 // Appends the places that `starts` has, but for bit 0. Returns the last.
 static inline size_t add_ends(uint64_t starts, size_t at, size_t *ends,
@@ -233,22 +240,18 @@ TB_INLINE size_t cut(struct tb_span text, size_t at, size_t *ends, size_t most,
                      tb_pattern_scan scan, struct style style)
 {
     size_t count = 0;
-    unsigned scanned = 1; // words to scan before the next block
     while (at < text.len && count < most) {
-        if (text.len - at >= TB_BLOCK_LEN) {
+        if (text.len - at >= TB_BLOCK_LEN && !is_high_soon(text.ptr + at)) {
             struct tb_pattern_block block;
             read_block(text.ptr + at, &block);
             size_t next =
                 add_ends(word_starts(&block, style), at, ends, &count);
             if (next > at) {
                 at = next;
-                scanned = 1;
                 continue;
             }
         }
-        for (unsigned i = 0; i < scanned && at < text.len && count < most; i++)
-            ends[count++] = at = scan(text, at);
-        scanned = scanned < SCANNED_MOST ? scanned * 2 : SCANNED_MOST;
+        ends[count++] = at = scan(text, at);
     }
     return count;
 }
