@@ -8,6 +8,9 @@
 enum {
     RECENT_COUNT = 6,      /* agents alternate: more than one, and bounded */
     PIECE_LEN = 256,       /* bytes between two places where ids are known */
+    LONG_PIECE_LEN = 1024, /* the same from LONG_FROM on, where what is encoded
+                              again is little beside the text */
+    LONG_FROM = 4096,
     TEXT_MAX_LEN = 4 << 20 /* longer prompts are encoded and not kept */
 };
 
@@ -165,7 +168,8 @@ static tb_status encode_rest(struct tb_prompt_cache *cache,
     if (!cache->is_reusing)
         return tb_encoder_encode(cache->encoder, text, &recent->tokens);
     while (from < text.len) {
-        size_t to = tb_safe_cut_after(text, from + PIECE_LEN - 1);
+        size_t len = from < LONG_FROM ? PIECE_LEN : LONG_PIECE_LEN;
+        size_t to = tb_safe_cut_after(text, from + len - 1);
         struct tb_span piece = {text.ptr + from, to - from};
         TB_TRY(
             from

@@ -97,18 +97,28 @@ static const char prose[] =
     "after word, so that more than one checkpoint lies in it: one two three "
     "four five six seven eight nine ten eleven twelve, thirteen, fourteen.";
 
+/* The prose again and again: pieces are longer where a text is. */
+static struct tb_span long_prose(void)
+{
+    static char text[8 * sizeof(prose)];
+    for (size_t at = 0; at < sizeof(text); at += sizeof(prose)) {
+        memcpy(text + at, prose, sizeof(prose));
+        text[at + sizeof(prose) - 1] = ' ';
+    }
+    return (struct tb_span){(const uint8_t *)text, sizeof(text)};
+}
+
 static bool is_between_characters(struct tb_span text, size_t at)
 {
     return at == text.len || (text.ptr[at] & 0xC0) != 0x80;
 }
 
-static void test_text_cut_at_every_byte(void **state)
+static void cut_at_every_byte(struct fixture *fixture, struct tb_span text,
+                              size_t from)
 {
-    struct fixture *fixture = *state;
     struct tb_prompt_cache *cache = new_cache(fixture);
-    struct tb_span text = tb_span_of(prose);
     size_t reused = 0;
-    for (size_t len = 0; len <= text.len; len++) {
+    for (size_t len = from; len <= text.len; len++) {
         if (!is_between_characters(text, len))
             continue;
         struct tb_span cut = {text.ptr, len};
@@ -119,15 +129,28 @@ static void test_text_cut_at_every_byte(void **state)
     tb_prompt_cache_free(cache);
 }
 
-static void test_text_grows_by_every_byte(void **state)
+static void test_text_cut_at_every_byte(void **state)
 {
-    struct fixture *fixture = *state;
+    struct tb_span text = long_prose();
+    cut_at_every_byte(*state, tb_span_of(prose), 0);
+    cut_at_every_byte(*state, text, text.len - 2 * sizeof(prose));
+}
+
+static void grow_by_every_byte(struct fixture *fixture, struct tb_span text,
+                               size_t from)
+{
     struct tb_prompt_cache *cache = new_cache(fixture);
-    struct tb_span text = tb_span_of(prose);
-    for (size_t len = 0; len <= text.len; len++)
+    for (size_t len = from; len <= text.len; len++)
         if (is_between_characters(text, len))
             check(fixture, cache, (struct tb_span){text.ptr, len}, len);
     tb_prompt_cache_free(cache);
+}
+
+static void test_text_grows_by_every_byte(void **state)
+{
+    struct tb_span text = long_prose();
+    grow_by_every_byte(*state, tb_span_of(prose), 0);
+    grow_by_every_byte(*state, text, text.len - 2 * sizeof(prose));
 }
 
 static void test_both_parts_of_a_cut_text(void **state)
