@@ -33,22 +33,37 @@ double tb_real_of_text(const char *text, char **end)
     return locale ? strtod_l(text, end, locale) : strtod(text, end);
 }
 
-// Not every C library has an snprintf that takes a locale.
+// Not every C library has a vsnprintf that takes a locale.
+int tb_format_text(char *text, size_t size, const char *format,
+                   va_list arguments)
+{
+    locale_t locale = c_locale();
+    locale_t before = locale ? uselocale(locale) : (locale_t)0;
+    // The format is the caller's, as it is vsnprintf's.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    int len = vsnprintf(text, size, format, arguments);
+#pragma GCC diagnostic pop
+    if (before)
+        (void)uselocale(before);
+    return len;
+}
+
+static void format_one(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)tb_format_text(text, size, format, arguments);
+    va_end(arguments);
+}
+
 void tb_real_to_text(char *text, size_t size, int precision, char letter,
                      double value)
 {
     char format[] = "%.*f";
     assert(letter && strchr("eEfFgG", letter));
     format[3] = letter;
-    locale_t locale = c_locale();
-    locale_t before = locale ? uselocale(locale) : (locale_t)0;
-    // The format is one of six, all for a double.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    (void)snprintf(text, size, format, precision, value);
-#pragma GCC diagnostic pop
-    if (before)
-        (void)uselocale(before);
+    format_one(text, size, format, precision, value);
 }
 
 size_t tb_time_to_text(char *text, size_t size, const char *format,

@@ -8,6 +8,7 @@
 #ifndef TB_C_LOCALE_H
 #define TB_C_LOCALE_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -17,6 +18,10 @@ double tb_real_of_text(const char *text, char **end);
 /* As snprintf of "%.*f", with `letter` one of eEfFgG. */
 void tb_real_to_text(char *text, size_t size, int precision, char letter,
                      double value);
+
+/* As vsnprintf. */
+int tb_format_text(char *text, size_t size, const char *format,
+                   va_list arguments);
 
 /* As strftime: the bytes written without the zero, 0 when there is no room. */
 size_t tb_time_to_text(char *text, size_t size, const char *format,

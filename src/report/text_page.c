@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "c_locale.h"
+
 void tb_page_put(struct tb_page *page, const char *format, ...)
 {
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(line, sizeof(line), format, arguments);
+    (void)tb_format_text(line, sizeof(line), format, arguments);
     va_end(arguments);
     if (page->status == TB_OK)
         page->status = tb_buffer_append(page->buffer, tb_span_of(line));
@@ -36,7 +38,7 @@ struct tb_figure tb_grouped_real(double value)
     if (value >= 1000)
         return tb_grouped((uint64_t)(value + 0.5));
     struct tb_figure figure;
-    (void)snprintf(figure.text, sizeof(figure.text), "%.1f", value);
+    tb_real_to_text(figure.text, sizeof(figure.text), 1, 'f', value);
     return figure;
 }
 
@@ -46,7 +48,7 @@ void tb_page_entry(struct tb_page *page, const char *label, const char *format,
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)tb_format_text(text, sizeof(text), format, arguments);
     va_end(arguments);
     tb_page_put(page, "%-*s", TB_PAGE_LABEL_WIDTH, label);
     size_t column = TB_PAGE_LABEL_WIDTH;

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "c_locale.h"
 #include "text_page.h"
 #include "verification.h"
 
@@ -84,12 +85,12 @@ static void put_lag(struct tb_page *page, const char *label, const char *what,
                     const struct tb_replay_figure *figure,
                     struct tb_replay_lag *lag)
 {
-    char judged[96] = "", early[48] = "";
+    char judged[96] = "", early[64] = "", ms[32];
     if (figure->recorded.count == 0)
         return;
+    tb_real_to_text(ms, sizeof(ms), 1, 'f', lag->early_ms);
     if (lag->early_ms > 0)
-        (void)snprintf(early, sizeof(early), ", early by %.1f ms at most",
-                       lag->early_ms);
+        (void)snprintf(early, sizeof(early), ", early by %s ms at most", ms);
     if (check->options.has_late)
         (void)snprintf(judged, sizeof(judged), "; %s off by more than %s ms",
                        tb_grouped(figure->matches[TB_MATCH_OFF]).text,

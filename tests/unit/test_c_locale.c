@@ -18,6 +18,7 @@
 #include "json_form.h"
 #include "mooncake_value.h"
 #include "python_repr.h"
+#include "text_page.h"
 
 static bool is_comma;
 static char made_folder[] = "/tmp/locale-XXXXXX";
@@ -194,6 +195,20 @@ static void test_json_is_written(void **state)
     tb_buffer_release(&text);
 }
 
+static void test_text_page(void **state)
+{
+    (void)state;
+    struct tb_buffer text = TB_BUFFER(1000);
+    struct tb_page page = {.buffer = &text};
+    tb_page_put(&page, "%.1f MB %s\n", 1.25, tb_grouped_real(0.5).text);
+    tb_page_entry(&page, "share", "%.1f %%", 97.5);
+    assert_int_equal(page.status, TB_OK);
+    assert_int_equal(tb_buffer_append_byte(&text, 0), TB_OK);
+    assert_non_null(strstr((const char *)text.ptr, "1.2 MB 0.5\n"));
+    assert_non_null(strstr((const char *)text.ptr, "97.5 %\n"));
+    tb_buffer_release(&text);
+}
+
 static void test_python_repr(void **state)
 {
     (void)state;
@@ -245,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_json_is_read),
         cmocka_unit_test(test_row_values_are_read),
         cmocka_unit_test(test_json_is_written),
+        cmocka_unit_test(test_text_page),
         cmocka_unit_test(test_python_repr),
         cmocka_unit_test(test_chat_template),
     };
