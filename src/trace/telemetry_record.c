@@ -135,7 +135,8 @@ static tb_status read_fields(struct record *record)
  * double then, and is none that overlaps. */
 static double end_of(const struct record *record)
 {
-    double start_s = record->part->call.start_s, latency_ms = record->latency_ms;
+    double start_s = record->part->call.start_s;
+    double latency_ms = record->latency_ms;
     if (!isfinite(start_s) || !(latency_ms >= 0))
         return NAN;
     if (latency_ms > 1e12) // 30 years: it would not fit
