@@ -185,6 +185,7 @@ tb_status tb_input_open(const char *path, struct tb_input **input,
                         struct tb_error *error)
 {
     struct tb_input *made = tb_memory_zeroed(1, sizeof(*made));
+    *input = NULL;
     if (!made)
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     made->fd = made->keep_fd = -1;

@@ -16,7 +16,8 @@
 struct tb_input; /* one thread at a time, but for tb_input_read_at */
 
 /* `path` is copied. Waits for the first bytes. TB_ERR_NOT_FOUND or TB_ERR_IO
- * with the reason; TB_ERR_INTERRUPTED as wait_fd.h has it. */
+ * with the reason; TB_ERR_INTERRUPTED as wait_fd.h has it. On failure *input is
+ * NULL. */
 TB_NODISCARD tb_status tb_input_open(const char *path, struct tb_input **input,
                                      struct tb_error *error);
 
