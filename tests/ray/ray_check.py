@@ -118,6 +118,13 @@ def check(program, folder):
         expect("a trace that is missing is told", "none.json" in str(problem))
     expect("and there are no rows", not (folder / "more").exists())
 
+    tracebake.ray.convert(traces, "by-requests", kind="nat", options=options,
+                          requests=100)
+    expect("requests converted apart give the rows of one process",
+           (folder / "by-requests").read_bytes() == wanted)
+    expect("from many parts",
+           len(list((folder / "by-requests.parts").glob("*.zst"))) > TRACES)
+
     urls = [f"file://{folder}/{trace}" for trace in traces[:3]]
     tracebake.ray.convert(urls, "by-url", kind="nat", options=options)
     names = [url.replace("://", "/", 1) for url in urls]
