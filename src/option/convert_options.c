@@ -102,7 +102,7 @@ enum {
     TEXT("salt-file", "FILE", NULL, salt_file, \
         "With --ids content: make them with the secret in FILE, so that " \
         "nobody without it can find out by its ids whether a prompt begins " \
-        "with a text that he guesses.")
+        "with a text they guess.")
 
 #define PART_OPTIONS \
     {"Part of a trace", "num-requests", TB_OPTION_NUMBER, "N", "all", \
