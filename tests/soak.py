@@ -92,13 +92,13 @@ def tokenizer():
 
 
 class Maker:
-    """A trace at random, from a seed."""
+    """A trace at random, from a seed; of a shape of SHAPES, or any."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, shape=None):
         self.random = random.Random(seed)
         self.pool = " ".join(self.random.choices(WORDS, k=POOL // 8))
         self.kind = self.random.choice(("nat", "telemetry"))
-        self.shape = self.random.choice(list(SHAPES))
+        self.shape = shape or self.random.choice(list(SHAPES))
         self.sessions, self.turns, self.length, self.between = (
             SHAPES[self.shape])
         self.overhead = self.random.choice((0, 0, 7, 300))
