@@ -3,12 +3,8 @@
 #include "analysis.h"
 #include "group_ranking.h"
 #include "json_form.h"
+#include "share.h"
 #include "tally_form.h"
-
-static double ratio(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
 
 const char *tb_hit_rate_name(tb_hit_rate rate)
 {
@@ -36,16 +32,16 @@ double tb_hit_rate_value(const struct tb_trace_analysis *analysis,
     const struct tb_prefix_cache *cache = &analysis->caches[0].cache;
     switch (rate) {
     case TB_HIT_RATE_TOKENS:
-        return ratio(tb_prefix_cache_served(cache), cache->prompt_tokens);
+        return tb_share(tb_prefix_cache_served(cache), cache->prompt_tokens);
     case TB_HIT_RATE_BLOCKS:
-        return ratio(cache->served_block_count, cache->block_count);
+        return tb_share(cache->served_block_count, cache->block_count);
     case TB_HIT_RATE_AIPERF:
         return cache->id_prompt_count
                    ? cache->share_sum / (double)cache->id_prompt_count
                    : 0;
     case TB_HIT_RATE_ANY_BLOCK:
-        return ratio(cache->block_count - cache->tree.block_count,
-                     cache->block_count);
+        return tb_share(cache->block_count - cache->tree.block_count,
+                        cache->block_count);
     case TB_HIT_RATE_REUSE:
         return tb_prefix_reuse_ratio(&cache->tree);
     case TB_HIT_RATE_COUNT:
@@ -140,7 +136,7 @@ static uint64_t put_size(struct tb_json_form *form,
     tb_json_form_open(form, NULL, '{');
     tb_json_form_number(form, "blocks", blocks);
     tb_json_form_number(form, "tokens", served);
-    tb_json_form_real(form, "share", ratio(served, cache->prompt_tokens));
+    tb_json_form_real(form, "share", tb_share(served, cache->prompt_tokens));
     if (report->kv_bytes_per_token)
         tb_json_form_real(form, "gib", tb_cache_gib(report, sized, blocks));
     else
@@ -176,7 +172,7 @@ static void put_block_sizes(struct tb_json_form *form,
         tb_json_form_number(form, "block_size", sized->cache.tree.block_len);
         tb_json_form_number(form, "tokens", served);
         tb_json_form_real(form, "share",
-                          ratio(served, sized->cache.prompt_tokens));
+                          tb_share(served, sized->cache.prompt_tokens));
         tb_json_form_number(form, "blocks", sized->cache.tree.block_count);
         put_sizes(form, report, sized);
         tb_json_form_close(form, '}');

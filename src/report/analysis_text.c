@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "share.h"
 #include "tally_form.h"
 #include "text_histogram.h"
 #include "text_page.h"
@@ -12,11 +13,6 @@ enum {
     GROUPS_SHOWN = 10,
     AGENT_SHOWN = 17,
 };
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100 * (double)part / (double)whole : 0;
-}
 
 static void put_head(struct tb_page *page,
                      const struct tb_analysis_report *report)
@@ -141,19 +137,20 @@ static void put_cache(struct tb_page *page,
                   "%.1f %% of all %s prompt tokens are served by a prefix "
                   "cache without limits: leading tokens in blocks that an "
                   "earlier row already had, a partial last block by its tokens",
-                  percent(tb_prefix_cache_served(cache), all),
+                  tb_percent(tb_prefix_cache_served(cache), all),
                   tb_grouped(all).text);
     tb_page_entry(page, "", "%.1f %% the same session had before,",
-                  percent(cache->session_tokens, all));
+                  tb_percent(cache->session_tokens, all));
     if (analysis->agents.count > 0) {
         tb_page_entry(page, "",
                       "%.1f %% other sessions of the same agent_type,",
-                      percent(cache->agent_tokens, all));
+                      tb_percent(cache->agent_tokens, all));
         tb_page_entry(page, "", "%.1f %% other agents only",
-                      percent(cache->other_tokens, all));
+                      tb_percent(cache->other_tokens, all));
     } else {
-        tb_page_entry(page, "", "%.1f %% other sessions only",
-                      percent(cache->agent_tokens + cache->other_tokens, all));
+        tb_page_entry(
+            page, "", "%.1f %% other sessions only",
+            tb_percent(cache->agent_tokens + cache->other_tokens, all));
     }
 }
 
@@ -181,7 +178,7 @@ static uint64_t put_size(struct tb_page *page,
     const struct tb_sized_cache *sized = &report->analysis->caches[0];
     const struct tb_prefix_cache *cache = &sized->cache;
     uint64_t served = tb_stack_distance_served(&cache->stack, blocks);
-    double share = percent(served, cache->prompt_tokens);
+    double share = tb_percent(served, cache->prompt_tokens);
     tb_page_put(page, "  %-22s", tb_counted(blocks, "block").text);
     if (report->kv_bytes_per_token)
         tb_page_put(page, " %8.3g", tb_cache_gib(report, sized, blocks));
@@ -219,7 +216,7 @@ static void put_block_sizes(struct tb_page *page,
                     tb_counted(cache->tree.block_len, "token").text, "");
         tb_page_put(
             page, "%7.1f %% %17s\n",
-            percent(tb_prefix_cache_served(cache), cache->prompt_tokens),
+            tb_percent(tb_prefix_cache_served(cache), cache->prompt_tokens),
             tb_grouped(cache->tree.block_count).text);
     }
 }

@@ -1,13 +1,9 @@
 #include "analysis.h"
 #include "group_ranking.h"
 #include "json_form.h"
+#include "share.h"
 #include "stats.h"
 #include "tally_form.h"
-
-static double ratio(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
 
 static void put_counts(struct tb_json_form *form, struct tb_call_group *group)
 {
@@ -28,13 +24,14 @@ static void put_cache(struct tb_json_form *form,
     tb_json_form_number(form, "calls", group->cached_count);
     tb_json_form_number(form, "prompt_tokens", group->cached_usage_tokens);
     tb_json_form_number(form, "cached_tokens", group->cached_tokens);
-    tb_json_form_real(form, "share",
-                      ratio(group->cached_tokens, group->cached_usage_tokens));
+    tb_json_form_real(
+        form, "share",
+        tb_share(group->cached_tokens, group->cached_usage_tokens));
     tb_json_form_number(form, "own_prompt_tokens", group->our_prompt_tokens);
     tb_json_form_number(form, "own_tokens", group->our_served_tokens);
     tb_json_form_real(
         form, "own_share",
-        ratio(group->our_served_tokens, group->our_prompt_tokens));
+        tb_share(group->our_served_tokens, group->our_prompt_tokens));
     tb_json_form_close(form, '}');
 }
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "share.h"
 #include "stats.h"
 #include "tally_form.h"
 #include "text_histogram.h"
@@ -9,11 +10,6 @@ enum {
     GROUPS_SHOWN = 10,
     TIMES_SHOWN = 16, // lines of calls in flight over time
 };
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100 * (double)part / (double)whole : 0;
-}
 
 /* ---- times -----------------------------------------------------------------
  */
@@ -93,9 +89,9 @@ static void put_cache(struct tb_page *page, const struct tb_call_group *all)
         page, "recorded cache",
         "%.1f %% of the prompt tokens of %s were in the server's cache, as it "
         "told; of their rows a prefix cache without limits serves %.1f %%",
-        percent(all->cached_tokens, all->cached_usage_tokens),
+        tb_percent(all->cached_tokens, all->cached_usage_tokens),
         tb_counted(all->cached_count, "call").text,
-        percent(all->our_served_tokens, all->our_prompt_tokens));
+        tb_percent(all->our_served_tokens, all->our_prompt_tokens));
 }
 
 static void put_counts(struct tb_page *page, struct tb_call_group *all)
@@ -111,7 +107,7 @@ static void put_counts(struct tb_page *page, struct tb_call_group *all)
                   tb_counted(all->usage_count, "call").text,
                   (double)tb_tally_percentile(ppm, 0.5) / 1e4,
                   (double)tb_tally_percentile(ppm, 1) / 1e4,
-                  percent(all->difference_tokens, all->usage_tokens));
+                  tb_percent(all->difference_tokens, all->usage_tokens));
 }
 
 /* ---- what was lost ---------------------------------------------------------
@@ -163,7 +159,7 @@ static void put_losses(struct tb_page *page,
 static void put_share(struct tb_page *page, uint64_t part, uint64_t whole)
 {
     if (whole > 0)
-        tb_page_put(page, "%7.1f %%", percent(part, whole));
+        tb_page_put(page, "%7.1f %%", tb_percent(part, whole));
     else
         tb_page_put(page, "%9s", "-");
 }

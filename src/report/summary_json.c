@@ -1,10 +1,6 @@
 #include "json_form.h"
+#include "share.h"
 #include "summary.h"
-
-static double ratio(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
 
 static void put_series(struct tb_json_form *form, const char *key,
                        struct tb_series *series)
@@ -53,8 +49,9 @@ static void put_caches(struct tb_json_form *form, const struct tb_stats *stats)
     tb_json_form_number(form, "rows", stats->cached_row_count);
     tb_json_form_number(form, "cached_tokens", stats->cached_tokens);
     tb_json_form_number(form, "prompt_tokens", stats->cached_prompt_tokens);
-    tb_json_form_real(form, "share",
-                      ratio(stats->cached_tokens, stats->cached_prompt_tokens));
+    tb_json_form_real(
+        form, "share",
+        tb_share(stats->cached_tokens, stats->cached_prompt_tokens));
     tb_json_form_close(form, '}');
 }
 

@@ -1,4 +1,5 @@
 #include "json_form.h"
+#include "share.h"
 #include "verification.h"
 
 static void put_text(struct tb_json_form *form, const char *key,
@@ -71,11 +72,6 @@ static void put_lag(struct tb_json_form *form, const char *key,
     tb_json_form_close(form, '}');
 }
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
 static void put_cached(struct tb_json_form *form,
                        const struct tb_replay_check *check)
 {
@@ -86,9 +82,9 @@ static void put_cached(struct tb_json_form *form,
     tb_json_form_number(form, "replayed_tokens", check->replayed_cached);
     tb_json_form_number(form, "replayed_prompt_tokens", check->replayed_prompt);
     tb_json_form_real(form, "recorded_share",
-                      share(check->recorded_cached, check->recorded_prompt));
+                      tb_share(check->recorded_cached, check->recorded_prompt));
     tb_json_form_real(form, "replayed_share",
-                      share(check->replayed_cached, check->replayed_prompt));
+                      tb_share(check->replayed_cached, check->replayed_prompt));
     tb_json_form_close(form, '}');
 }
 

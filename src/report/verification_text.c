@@ -2,17 +2,13 @@
 #include <stdio.h>
 
 #include "c_locale.h"
+#include "share.h"
 #include "text_page.h"
 #include "verification.h"
 
 bool tb_verification_is_good(const struct tb_verification *verification)
 {
     return verification->check->is_equal && verification->causes->count == 0;
-}
-
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? 100 * (double)part / (double)whole : 0;
 }
 
 /* ---- figures ---------------------------------------------------------- */
@@ -118,12 +114,13 @@ static void put_comparison(struct tb_page *page, struct tb_replay_check *check)
     put_lag(page, "starts", "sessions", check, &check->start,
             &check->start_lag);
     if (check->cached_count > 0)
-        tb_page_entry(page, "prefix cache",
-                      "of the prompts' tokens the server's cache had %.1f %% "
-                      "when recorded, %.1f %% when replayed (%s)",
-                      share(check->recorded_cached, check->recorded_prompt),
-                      share(check->replayed_cached, check->replayed_prompt),
-                      tb_counted(check->cached_count, "call").text);
+        tb_page_entry(
+            page, "prefix cache",
+            "of the prompts' tokens the server's cache had %.1f %% "
+            "when recorded, %.1f %% when replayed (%s)",
+            tb_percent(check->recorded_cached, check->recorded_prompt),
+            tb_percent(check->replayed_cached, check->replayed_prompt),
+            tb_counted(check->cached_count, "call").text);
 }
 
 /* ---- who has no partner ----------------------------------------------- */
