@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "message.h"
@@ -46,6 +47,21 @@ int tb_command_run(const struct tb_option_table *table, int argc,
     tb_text_list_release(
         (struct tb_text_list *)(void *)((char *)arguments + table->operands));
     return result;
+}
+
+tb_status tb_command_told(tb_status told, const struct tb_error *error)
+{
+    char why[1024];
+    if (told == TB_OK || told == TB_ERR_CLOSED)
+        return TB_OK;
+    if (error->status == told)
+        tb_error_format(error, why, sizeof(why));
+    else
+        (void)snprintf(why, sizeof(why), "%s", tb_status_name(told));
+    tb_message_line("warning: the figures cannot be printed (all files are "
+                    "written): %s",
+                    why);
+    return TB_OK;
 }
 
 int tb_command_end(tb_status status, struct tb_error *error, const char *doing,

@@ -22,6 +22,12 @@ int tb_command_run(const struct tb_option_table *table, int argc,
 int tb_command_end(tb_status status, struct tb_error *error, const char *doing,
                    const char *command);
 
+/* What a command made is in place, and `told` came of saying so: figures that
+ * nobody asked for are no failure, or whoever sees one would take the files for
+ * old ones. Says what the matter is and returns TB_OK. */
+TB_NODISCARD tb_status tb_command_told(tb_status told,
+                                       const struct tb_error *error);
+
 int tb_command_nat(int argc, char *const *argv);
 int tb_command_telemetry(int argc, char *const *argv);
 int tb_command_render(int argc, char *const *argv);

@@ -171,7 +171,7 @@ static tb_status run(const struct arguments *arguments, struct job *job,
     TB_TRY(open_job(job, arguments, error));
     TB_TRY(tb_row_merge_write(&job->merge, &job->output, error));
     TB_TRY(commit(job, error));
-    return tell(arguments, job, error);
+    return tb_command_told(tell(arguments, job, error), error);
 }
 
 static int merge_rows(const void *typed)

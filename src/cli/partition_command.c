@@ -99,7 +99,7 @@ static tb_status run(const struct arguments *arguments,
     for (size_t i = 0; i < files->count; i++)
         TB_TRY(tb_line_partition_add(partition, files->items[i], error));
     TB_TRY(tb_line_partition_commit(partition, error));
-    return tell(arguments, partition, error);
+    return tb_command_told(tell(arguments, partition, error), error);
 }
 
 static int deal_out(const void *typed)

@@ -127,7 +127,7 @@ static tb_status run(const struct arguments *arguments, struct tb_row_job *job,
     struct tb_meta_change change = {.block_size =
                                         (uint32_t)arguments->block_size};
     TB_TRY(tb_row_job_commit(job, &change, error));
-    return tell(arguments, job, reblock, error);
+    return tb_command_told(tell(arguments, job, reblock, error), error);
 }
 
 static int reblock_rows(const void *typed)

@@ -187,9 +187,14 @@ static tb_status commit(struct job *job, struct tb_error *error)
     struct tb_meta_counts counts = tb_row_rewrite_counts(job->rewrite);
     struct tb_meta_change change = {
         .has_rows = true, .rows = job->options.form.rows, .counts = &counts};
+    return tb_row_job_commit(&job->rows, &change, error);
+}
+
+static tb_status tell(const struct job *job, struct tb_error *error)
+{
+    struct tb_meta_counts counts = tb_row_rewrite_counts(job->rewrite);
     struct tb_buffer text = TB_BUFFER(1 << 16);
     struct tb_page page = {.buffer = &text};
-    TB_TRY(tb_row_job_commit(&job->rows, &change, error));
     if (job->arguments->is_quiet)
         return TB_OK;
     tb_page_put(
@@ -207,7 +212,8 @@ static tb_status run(struct job *job, struct tb_error *error)
     TB_TRY(open_files(job, error));
     TB_TRY(look_at_calls(job, error));
     TB_TRY(write_rows(job, error));
-    return commit(job, error);
+    TB_TRY(commit(job, error));
+    return tb_command_told(tell(job, error), error);
 }
 
 static int rewrite(const void *typed)

@@ -290,7 +290,7 @@ static tb_status run(struct job *job, struct tb_error *error)
     TB_TRY(write_taken(job, error));
     struct tb_meta_change change = {.counts = &job->taken.counts};
     TB_TRY(tb_row_job_commit(&job->rows, &change, error));
-    return tell(job, error);
+    return tb_command_told(tell(job, error), error);
 }
 
 static int sample(const void *typed)

@@ -240,7 +240,7 @@ static tb_status run(struct job *job, struct tb_error *error)
     TB_TRY(look_at_all(job, error));
     TB_TRY(write_all(job, error));
     TB_TRY(commit(job, error));
-    return tell(job, error);
+    return tb_command_told(tell(job, error), error);
 }
 
 static int share(const void *typed)

@@ -108,13 +108,20 @@ static tb_status look_at(struct tb_shard_queue *queue, size_t number,
                             .number = number,
                             .order = queue->options.order,
                             .session = TB_BUFFER(SIZE_MAX / 2)};
-    tb_status status = open_shard(queue, shard, error);
+    struct tb_error why = {0};
+    tb_status status = open_shard(queue, shard, &why);
+    if (status == TB_OK) {
+        status = tb_arena_copy(&queue->arena, tb_buffer_span(&shard->session),
+                               &shard->first);
+        if (status != TB_OK)
+            tb_fail(&why, status, "out of memory");
+    }
     if (status == TB_ERR_EMPTY) { // a part of a trace may have no calls
         queue->empty_count++;
         status = TB_OK;
-    } else if (status == TB_OK)
-        status = tb_arena_copy(&queue->arena, tb_buffer_span(&shard->session),
-                               &shard->first);
+    }
+    if (status != TB_OK && error)
+        *error = why;
     close_shard(shard);
     return status;
 }

@@ -68,6 +68,15 @@ def tokenizer(name):
             "tok/chat_template.jinja": TEMPLATE.encode()}
 
 
+def golden(name, output="output.jsonl", **more):
+    """What makes rows of rows, as its golden case has it."""
+    folder = GOLDEN / name
+    files = {path.name: path.read_bytes() for path in folder.iterdir()
+             if ".jsonl" in path.name and not path.name.startswith("expected")}
+    return Case(name, (folder / "args").read_text().split(), files,
+                output=output, **more)
+
+
 def cases():
     nat = (GOLDEN / "nat_summary" / "trace.json").read_bytes()
     forms = (GOLDEN / "nat_content_forms" / "trace.json").read_bytes()
@@ -113,6 +122,10 @@ def cases():
     yield Case("verify", ["verify", "run", "--calls", "calls.jsonl"],
                {str(path.relative_to(verify)): path.read_bytes()
                 for path in verify.rglob("*.json*")})
+    for name in ("reblock", "rewrite", "sample", "share", "merge"):
+        yield golden(name)
+    yield golden("partition", "parts/part-1-of-2.jsonl",
+                 beside=["parts/part-2-of-2.jsonl"])
     for seed in ("metaspace", "unigram", "word_piece", "word_level", "bert",
                  "sentencepiece", "regex", "split", "affixes", "scripts"):
         yield Case(f"tokenize.{seed}", ["tokenize", *tok, "-"],
@@ -180,7 +193,9 @@ class Bench:
         work = self.folder()
         old = faults["at"] % 2 == 0 and self.case.output is not None
         if old:
-            (work / "in" / self.case.output).write_bytes(OLD)
+            path = work / "in" / self.case.output
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(OLD)
         try:
             process = self.run(work, **faults)
             problem = self.judge(work, process, wanted, OLD if old else None,
@@ -203,9 +218,14 @@ class Bench:
             return f"exit status 1 but there are other rows; {message}"
         return self.left_over(work, process, faults)
 
+    @staticmethod
+    def files(work):
+        return {str(path.relative_to(work / "in"))
+                for path in (work / "in").rglob("*") if not path.is_dir()}
+
     def left_over(self, work, process, faults):
-        names = {path.name for path in (work / "in").iterdir()}
-        allowed = {name.split("/")[0] for name in self.case.files}
+        names = self.files(work)
+        allowed = set(self.case.files)
         if self.case.output:
             allowed |= {self.case.output}
             meta = self.case.output + ".meta.json"
@@ -217,7 +237,7 @@ class Bench:
         # When removing is what fails, the next run has to do it.
         if faults["call"] == "unlink":
             self.run(work)
-            names = {path.name for path in (work / "in").iterdir()}
+            names = self.files(work)
             names.discard(self.case.output and
                           self.case.output + ".meta.json")
             names -= self.case.beside
