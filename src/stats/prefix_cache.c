@@ -1,10 +1,11 @@
 #include "prefix_cache.h"
 
 tb_status tb_prefix_cache_init(struct tb_prefix_cache *cache,
-                               uint32_t block_len,
+                               uint32_t block_len, bool has_increments,
                                const struct tb_row_owners *owners)
 {
-    *cache = (struct tb_prefix_cache){.owners = owners};
+    *cache = (struct tb_prefix_cache){.owners = owners,
+                                      .stack = {.has_runs = has_increments}};
     return tb_prefix_tree_init(&cache->tree, block_len);
 }
 

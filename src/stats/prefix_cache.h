@@ -47,9 +47,10 @@ struct tb_cached_prompt {
                      beginnings of it */
 };
 
-/* TB_ERR_MEMORY */
+/* `has_increments`: prompts may begin where earlier ones end. TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_prefix_cache_init(struct tb_prefix_cache *cache,
                                             uint32_t block_len,
+                                            bool has_increments,
                                             const struct tb_row_owners *owners);
 
 /* A prompt begins with all that leads to the end of node `start` (of an earlier

@@ -47,7 +47,7 @@ size_t tb_prefix_ranking(const struct tb_prefix_tree *tree,
     size_t count = 0;
     for (uint32_t i = 1; i < tree->node_count; i++) {
         const struct tb_prefix_node *node = &tree->nodes[i];
-        if (!node->has_more_sessions || node->left)
+        if (!node->has_more_sessions || node->run)
             continue;
         struct tb_shared_prefix prefix = prefix_of(tree, i);
         insert(prefixes, most, &count, &prefix);

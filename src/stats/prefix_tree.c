@@ -11,7 +11,7 @@ enum { FIRST_SLOTS = 16 };
 
 #define BLOCKS_MAX (UINT32_MAX - 1)
 
-static_assert(sizeof(struct tb_prefix_node) == 40, "most of the memory");
+static_assert(sizeof(struct tb_prefix_node) == 32, "most of the memory");
 
 tb_status tb_prefix_tree_init(struct tb_prefix_tree *tree, uint32_t block_len)
 {
@@ -207,13 +207,6 @@ static tb_status split(struct tb_prefix_tree *tree, uint32_t lower,
     above->is_cut = true;
     above->has_more = false;
     above->prompt_count = 0;
-    // In the order of use it stands next to it (stack_distance.h).
-    above->right = 0;
-    above->is_top = false;
-    above->up = TB_PREFIX_NUMBER(lower);
-    if (above->left)
-        tree->nodes[above->left].up = TB_PREFIX_NUMBER(number);
-    below->left = TB_PREFIX_NUMBER(number);
     below->parent = TB_PREFIX_NUMBER(number);
     cut_ids(tree, below, len);
     *upper = number;
@@ -344,26 +337,26 @@ void tb_prefix_tree_end(struct tb_prefix_tree *tree, uint32_t row)
             tree->nodes[i].first_row = row;
 }
 
-/* Leaves first: a node is done when all its children are, which `right`
- * counts. */
+/* Leaves first: a node is done when all its children are, which `run` counts.
+ */
 void tb_prefix_tree_finish(struct tb_prefix_tree *tree)
 {
     struct tb_prefix_node *nodes = tree->nodes;
     for (uint32_t i = 0; i < tree->node_count; i++)
-        nodes[i].left = nodes[i].right = 0;
+        nodes[i].run = 0;
     for (uint32_t i = 1; i < tree->node_count; i++)
-        nodes[nodes[i].parent].right++;
+        nodes[nodes[i].parent].run++;
     for (uint32_t leaf = 1; leaf < tree->node_count; leaf++) {
         if (nodes[leaf].child)
             continue;
         for (uint32_t i = leaf; i != TB_PREFIX_ROOT; i = nodes[i].parent) {
             struct tb_prefix_node *above = &nodes[nodes[i].parent];
             above->prompt_count += nodes[i].prompt_count;
-            if (--above->right > 0)
+            if (--above->run > 0)
                 break;
         }
     }
     for (uint32_t i = 1; i < tree->node_count; i++)
         if (nodes[i].prompt_count == nodes[nodes[i].parent].prompt_count)
-            nodes[nodes[i].parent].left = true;
+            nodes[nodes[i].parent].run = true;
 }

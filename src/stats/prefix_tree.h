@@ -6,7 +6,7 @@
  * prompt leaves it on the way. The lower part keeps the number, so that
  * whoever holds the number of a path's end still has it.
  *
- * Memory: 40 bytes for each node, and 6 for finding those that are not the
+ * Memory: 32 bytes for each node, and 6 for finding those that are not the
  * first child. Ids that follow each other, as they do where they are given by
  * first appearance, need no more; others 8 bytes for each distinct block. One
  * thread at a time; zero-initialised, then tb_prefix_tree_init.
@@ -24,15 +24,13 @@
 struct tb_prefix_node {
     uint32_t parent : 30; /* the root's is the root */
     uint32_t has_more_sessions : 1, has_more_agents : 1; /* than the first */
-    uint32_t child : 30;   /* the first that it had, or 0 */
-    uint32_t is_cut : 1;   /* ... it was cut from, whose visitors were here */
-    uint32_t has_more : 1; /* children than that */
-    uint32_t up : 30;      /* left, right, up: belong to stack_distance.h */
-    uint32_t is_top : 1;
+    uint32_t child : 30;    /* the first that it had, or 0 */
+    uint32_t is_cut : 1;    /* ... it was cut from, whose visitors were here */
+    uint32_t has_more : 1;  /* children than that */
+    uint32_t run : 30;      /* or slot: belongs to stack_distance.h; once
+                               finished, has one of its children all its rows? */
     uint32_t is_listed : 1; /* its ids stand in the tree's list, ... */
-    uint32_t left : 30;
-    uint32_t is_run : 1; /* ... or only the first of them: others follow it */
-    uint32_t right : 30;
+    uint32_t is_run : 1;   /* ... or only the first of them: others follow it */
     uint32_t id;           /* its first; is_listed: the place of that */
     uint32_t depth;        /* blocks from the root to its end */
     uint32_t last_token;   /* tokens from the root to its end, less 1 */
@@ -78,7 +76,7 @@ TB_NODISCARD tb_status tb_prefix_tree_extend(struct tb_prefix_tree *tree,
 void tb_prefix_tree_end(struct tb_prefix_tree *tree, uint32_t row);
 
 /* Behind the last prompt, once: counts the rows of each node, in its
- * prompt_count; `left` is then whether one of its children has all of them. */
+ * prompt_count; `run` is then whether one of its children has all of them. */
 void tb_prefix_tree_finish(struct tb_prefix_tree *tree);
 
 /* Tokens and blocks of a node, and its last id. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "buffer.h"
 #include "memory.h"
 
 enum { FIRST_SLOTS = 16, SLOTS_MAX = TB_PREFIX_NODES_MAX };
@@ -9,24 +10,23 @@ enum { FIRST_SLOTS = 16, SLOTS_MAX = TB_PREFIX_NODES_MAX };
 void tb_stack_distance_release(struct tb_stack_distance *stack)
 {
     tb_memory_free(stack->sums);
-    tb_memory_free(stack->tops);
-    tb_memory_free(stack->above);
+    tb_memory_free(stack->runs);
     tb_token_curve_release(&stack->curve);
     tb_long_runs_release(&stack->long_runs);
     *stack = (struct tb_stack_distance){0};
 }
 
-/* ---- Fenwick tree: slot i is at i + 1 ------------------------------------ */
+/* ---- slots: a Fenwick tree, slot i is at i + 1 --------------------------- */
 
 static void change_len(struct tb_stack_distance *stack, uint32_t slot,
                        uint32_t difference)
 {
     stack->used_count += difference;
-    for (uint32_t at = slot + 1; at <= stack->slot_capacity; at += at & -at)
+    for (uint32_t at = slot + 1; at <= stack->slot_count; at += at & -at)
         stack->sums[at - 1] += difference;
 }
 
-// Blocks that were used last by prompts behind `slot`.
+// Blocks that were used last behind `slot`.
 static uint32_t used_since(const struct tb_stack_distance *stack, uint32_t slot)
 {
     uint32_t sum = 0;
@@ -35,135 +35,97 @@ static uint32_t used_since(const struct tb_stack_distance *stack, uint32_t slot)
     return stack->used_count - sum;
 }
 
+/* A slot behind all others, of `len` blocks. */
+static tb_status add_slot(struct tb_stack_distance *stack, uint32_t len)
+{
+    uint32_t *sums =
+        tb_array_grow(stack->sums, &stack->slot_capacity,
+                      (size_t)stack->slot_count + 1, sizeof(*sums));
+    if (!sums)
+        return TB_ERR_MEMORY;
+    if (stack->slot_count >= SLOTS_MAX)
+        return TB_ERR_LIMIT;
+    stack->sums = sums;
+    uint32_t at = stack->slot_count + 1, first = at - (at & -at), sum = len;
+    for (uint32_t part = at - 1; part > first; part -= part & -part)
+        sum += sums[part - 1];
+    sums[stack->slot_count++] = sum;
+    stack->used_count += len;
+    return TB_OK;
+}
+
 // What each slot has to sums, and back.
 static void build_sums(struct tb_stack_distance *stack)
 {
-    for (uint32_t at = 1; at <= stack->slot_capacity; at++) {
+    for (uint32_t at = 1; at <= stack->slot_count; at++) {
         uint32_t next = at + (at & -at);
-        if (next <= stack->slot_capacity)
+        if (next <= stack->slot_count)
             stack->sums[next - 1] += stack->sums[at - 1];
     }
 }
 
 static void take_sums_apart(struct tb_stack_distance *stack)
 {
-    for (uint32_t at = stack->slot_capacity; at > 0; at--) {
+    for (uint32_t at = stack->slot_count; at > 0; at--) {
         uint32_t next = at + (at & -at);
-        if (next <= stack->slot_capacity)
+        if (next <= stack->slot_count)
             stack->sums[next - 1] -= stack->sums[at - 1];
     }
 }
 
-/* ---- slots --------------------------------------------------------------- */
-
-static tb_status grow_array(uint32_t **items, uint32_t capacity)
-{
-    uint32_t *grown =
-        tb_memory_resize(*items, (size_t)capacity * sizeof(*grown));
-    if (!grown)
-        return TB_ERR_MEMORY;
-    *items = grown;
-    return TB_OK;
-}
-
-static tb_status grow_slots(struct tb_stack_distance *stack)
-{
-    uint32_t capacity = stack->slot_capacity
-                            ? stack->slot_capacity + stack->slot_capacity / 2
-                            : FIRST_SLOTS;
-    if (capacity > SLOTS_MAX)
-        return TB_ERR_LIMIT;
-    TB_TRY(grow_array(&stack->sums, capacity));
-    TB_TRY(grow_array(&stack->tops, capacity));
-    TB_TRY(grow_array(&stack->above, capacity));
-    memset(stack->sums + stack->slot_capacity, 0,
-           (capacity - stack->slot_capacity) * sizeof(*stack->sums));
-    stack->slot_capacity = capacity;
-    return TB_OK;
-}
-
-/* Gives the runs that are left the first slots, in their order. */
-static void pack_slots(struct tb_stack_distance *stack,
-                       struct tb_prefix_tree *tree)
+/* The slots that have blocks become the first ones, in their order: `sums` says
+ * which, by the old one; how many blocks is then told again by whom they are
+ * of. */
+static void number_slots(struct tb_stack_distance *stack)
 {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < stack->slot_count; slot++) {
-        uint32_t len = stack->sums[slot];
-        stack->sums[slot] = 0;
-        if (len == 0)
-            continue;
-        stack->sums[count] = len;
-        stack->above[count] = stack->above[slot];
-        stack->tops[count] = stack->tops[slot];
-        tree->nodes[stack->tops[count]].up = TB_PREFIX_NUMBER(count);
-        count++;
+        bool has_blocks = stack->sums[slot] > 0;
+        stack->sums[slot] = count;
+        count += has_blocks;
     }
     stack->slot_count = count;
 }
 
-static tb_status make_room(struct tb_stack_distance *stack,
-                           struct tb_prefix_tree *tree)
+static void move_runs(struct tb_stack_distance *stack,
+                      const struct tb_prefix_tree *tree)
 {
-    if (stack->slot_count < stack->slot_capacity)
-        return TB_OK;
+    for (uint32_t i = 0; i < stack->run_count; i++)
+        stack->runs[i].slot = stack->sums[stack->runs[i].slot];
+    memset(stack->sums, 0, stack->slot_count * sizeof(*stack->sums));
+    for (uint32_t i = 0; i < stack->run_count; i++)
+        stack->sums[stack->runs[i].slot] +=
+            tree->nodes[stack->runs[i].end].depth -
+            tree->nodes[stack->runs[i].above].depth;
+}
+
+static void move_nodes(struct tb_stack_distance *stack,
+                       struct tb_prefix_tree *tree)
+{
+    uint32_t count =
+        tree->end == tree->old_end ? tree->node_count : tree->first_new;
+    for (uint32_t i = 1; i < count; i++)
+        tree->nodes[i].run = TB_PREFIX_NUMBER(stack->sums[tree->nodes[i].run]);
+    memset(stack->sums, 0, stack->slot_count * sizeof(*stack->sums));
+    for (uint32_t i = 1; i < count; i++)
+        stack->sums[tree->nodes[i].run] += tb_prefix_node_len(tree, i);
+}
+
+/* Gives up slots without blocks when there are as many as others. */
+static void pack_slots(struct tb_stack_distance *stack,
+                       struct tb_prefix_tree *tree)
+{
+    if (stack->slot_count < FIRST_SLOTS ||
+        stack->slot_count < stack->slots_packed_at)
+        return;
     take_sums_apart(stack);
-    pack_slots(stack, tree);
-    if (stack->slot_count >= stack->slot_capacity / 2)
-        TB_TRY(grow_slots(stack));
+    number_slots(stack);
+    if (stack->has_runs)
+        move_runs(stack, tree);
+    else
+        move_nodes(stack, tree);
     build_sums(stack);
-    return TB_OK;
-}
-
-/* ---- splay trees of runs ------------------------------------------------- */
-
-static void rotate(struct tb_prefix_node *nodes, uint32_t x)
-{
-    uint32_t up = nodes[x].up, above = nodes[up].up;
-    uint32_t moved;
-    if (nodes[up].left == x) {
-        moved = nodes[x].right;
-        nodes[up].left = TB_PREFIX_NUMBER(moved);
-        nodes[x].right = TB_PREFIX_NUMBER(up);
-    } else {
-        moved = nodes[x].left;
-        nodes[up].right = TB_PREFIX_NUMBER(moved);
-        nodes[x].left = TB_PREFIX_NUMBER(up);
-    }
-    if (moved)
-        nodes[moved].up = TB_PREFIX_NUMBER(up);
-    nodes[x].up = TB_PREFIX_NUMBER(above);
-    nodes[x].is_top = nodes[up].is_top;
-    if (!nodes[up].is_top) {
-        if (nodes[above].left == up)
-            nodes[above].left = TB_PREFIX_NUMBER(x);
-        else
-            nodes[above].right = TB_PREFIX_NUMBER(x);
-    }
-    nodes[up].up = TB_PREFIX_NUMBER(x);
-    nodes[up].is_top = false;
-}
-
-/* Makes `x` the root of its splay tree. */
-static void splay(struct tb_prefix_node *nodes, uint32_t x)
-{
-    while (!nodes[x].is_top) {
-        uint32_t up = nodes[x].up;
-        if (!nodes[up].is_top) {
-            uint32_t above = nodes[up].up;
-            bool is_straight =
-                (nodes[up].left == x) == (nodes[above].left == up);
-            rotate(nodes, is_straight ? up : x);
-        }
-        rotate(nodes, x);
-    }
-}
-
-static void set_top(struct tb_stack_distance *stack,
-                    struct tb_prefix_node *nodes, uint32_t node, uint32_t slot)
-{
-    nodes[node].up = TB_PREFIX_NUMBER(slot);
-    nodes[node].is_top = true;
-    stack->tops[slot] = node;
+    stack->slots_packed_at = 2 * stack->slot_count;
 }
 
 /* ---- distances ----------------------------------------------------------- */
@@ -229,27 +191,134 @@ static tb_status count_run(struct tb_stack_distance *stack,
                                                  .since = run->since});
 }
 
-/* Takes the run that `end` is in up to there, and leaves the rest of it; `*end`
- * is the node in front of it then. */
-static tb_status take_run(struct tb_stack_distance *stack,
-                          struct tb_prefix_tree *tree, uint32_t *end,
-                          struct tb_block_tokens tokens)
+/* Takes the blocks behind `above` up to `end` out of a slot. */
+static tb_status take(struct tb_stack_distance *stack,
+                      const struct tb_prefix_tree *tree, uint32_t slot,
+                      uint32_t above, uint32_t end,
+                      struct tb_block_tokens tokens)
 {
-    struct tb_prefix_node *nodes = tree->nodes;
-    splay(nodes, *end);
-    uint32_t slot = nodes[*end].up, above = stack->above[slot];
-    const struct run run = {.end = *end,
-                            .from = nodes[above].depth,
-                            .to = nodes[*end].depth,
+    const struct run run = {.end = end,
+                            .from = tree->nodes[above].depth,
+                            .to = tree->nodes[end].depth,
                             .since = used_since(stack, slot)};
     TB_TRY(count_run(stack, tree, &run, tokens));
     change_len(stack, slot, 0u - (run.to - run.from));
-    if (nodes[*end].right) {
-        set_top(stack, nodes, nodes[*end].right, slot);
-        stack->above[slot] = *end;
-        nodes[*end].right = 0;
+    return TB_OK;
+}
+
+/* ---- prompts that are whole ---------------------------------------------- */
+
+/* All nodes of the prompt get the next slot. */
+static tb_status use_whole(struct tb_stack_distance *stack,
+                           struct tb_prefix_tree *tree,
+                           struct tb_block_tokens tokens)
+{
+    struct tb_prefix_node *nodes = tree->nodes;
+    uint32_t next = TB_PREFIX_NUMBER(stack->slot_count);
+    for (uint32_t i = tree->old_end; i != TB_PREFIX_ROOT;) {
+        uint32_t end = i, slot = nodes[i].run;
+        while (i != TB_PREFIX_ROOT && nodes[i].run == slot) {
+            nodes[i].run = TB_PREFIX_NUMBER(next);
+            i = nodes[i].parent;
+        }
+        TB_TRY(take(stack, tree, slot, i, end, tokens));
     }
-    *end = above;
+    for (uint32_t i = tree->end; i != tree->old_end; i = nodes[i].parent)
+        nodes[i].run = TB_PREFIX_NUMBER(next);
+    return add_slot(stack, nodes[tree->end].depth);
+}
+
+/* ---- prompts that go on from earlier ones -------------------------------- */
+
+static tb_status add_run(struct tb_stack_distance *stack, uint32_t above,
+                         uint32_t *number)
+{
+    struct tb_stack_run *runs =
+        tb_array_grow(stack->runs, &stack->run_capacity,
+                      (size_t)stack->run_count + 1, sizeof(*runs));
+    if (!runs)
+        return TB_ERR_MEMORY;
+    stack->runs = runs;
+    runs[stack->run_count] = (struct tb_stack_run){.above = above};
+    *number = stack->run_count++;
+    return TB_OK;
+}
+
+// The nodes behind `above` up to `end`, which are its last then.
+static void put_into(struct tb_stack_distance *stack,
+                     struct tb_prefix_node *nodes, uint32_t above, uint32_t end,
+                     uint32_t run)
+{
+    for (uint32_t i = end; i != above; i = nodes[i].parent)
+        nodes[i].run = TB_PREFIX_NUMBER(run);
+    stack->runs[run].end = end;
+}
+
+// Is `node` the last of its run?
+static bool ends_run(const struct tb_stack_distance *stack,
+                     const struct tb_prefix_node *nodes, uint32_t node)
+{
+    return node != TB_PREFIX_ROOT && stack->runs[nodes[node].run].end == node;
+}
+
+/* Cuts a run behind `end`: what is above goes into the run that ends there, so
+ * that who follows a path step by step has it in one, or into a new one. */
+static tb_status cut_run(struct tb_stack_distance *stack,
+                         struct tb_prefix_tree *tree, uint32_t end)
+{
+    struct tb_prefix_node *nodes = tree->nodes;
+    uint32_t cut = nodes[end].run, above = stack->runs[cut].above;
+    uint32_t into = nodes[above].run;
+    if (!ends_run(stack, nodes, above))
+        TB_TRY(add_run(stack, above, &into));
+    stack->runs[cut].above = end;
+    put_into(stack, nodes, above, end, into);
+    return TB_OK;
+}
+
+/* Takes all runs of what was there before, which end with the prompt then. */
+static tb_status take_runs(struct tb_stack_distance *stack,
+                           struct tb_prefix_tree *tree,
+                           struct tb_block_tokens tokens)
+{
+    for (uint32_t end = tree->old_end; end != TB_PREFIX_ROOT;) {
+        struct tb_stack_run run = stack->runs[tree->nodes[end].run];
+        TB_TRY(take(stack, tree, run.slot, run.above, end, tokens));
+        uint32_t above = run.above;
+        if (ends_run(stack, tree->nodes, above)) {
+            // It may be joined with what is cut off here.
+            run = stack->runs[tree->nodes[above].run];
+            TB_TRY(take(stack, tree, run.slot, run.above, above, tokens));
+            above = run.above;
+        }
+        if (!ends_run(stack, tree->nodes, end))
+            TB_TRY(cut_run(stack, tree, end));
+        end = above;
+    }
+    return TB_OK;
+}
+
+static tb_status use_runs(struct tb_stack_distance *stack,
+                          struct tb_prefix_tree *tree,
+                          struct tb_block_tokens tokens)
+{
+    struct tb_prefix_node *nodes = tree->nodes;
+    TB_TRY(take_runs(stack, tree, tokens));
+    if (tree->end != tree->old_end) {
+        // Where others go on too, what they share stays a run of its own.
+        bool is_alone = tree->old_end != TB_PREFIX_ROOT &&
+                        nodes[tree->old_end].child == tree->first_new;
+        uint32_t run = nodes[tree->old_end].run;
+        if (!is_alone)
+            TB_TRY(add_run(stack, tree->old_end, &run));
+        put_into(stack, nodes, tree->old_end, tree->end, run);
+    }
+    for (uint32_t end = tree->end; end != TB_PREFIX_ROOT;) {
+        struct tb_stack_run *run = &stack->runs[nodes[end].run];
+        run->slot = stack->slot_count;
+        TB_TRY(add_slot(stack, nodes[end].depth - nodes[run->above].depth));
+        end = run->above;
+    }
     return TB_OK;
 }
 
@@ -257,36 +326,11 @@ tb_status tb_stack_distance_add(struct tb_stack_distance *stack,
                                 struct tb_prefix_tree *tree,
                                 struct tb_block_tokens tokens)
 {
-    struct tb_prefix_node *nodes = tree->nodes;
-    uint32_t top = 0; // of what the prompt has used so far
     if (tree->end == TB_PREFIX_ROOT)
         return TB_OK;
-    TB_TRY(make_room(stack, tree));
-    for (uint32_t end = tree->old_end; end != TB_PREFIX_ROOT;) {
-        uint32_t deeper = top;
-        top = end;
-        TB_TRY(take_run(stack, tree, &end, tokens));
-        nodes[top].right = TB_PREFIX_NUMBER(deeper);
-        if (deeper) {
-            nodes[deeper].up = TB_PREFIX_NUMBER(top);
-            nodes[deeper].is_top = false;
-        }
-    }
-    if (tree->end != tree->old_end) {
-        for (uint32_t i = tree->first_new; i < tree->node_count; i++) {
-            nodes[i].left = TB_PREFIX_NUMBER(top);
-            if (top) {
-                nodes[top].up = TB_PREFIX_NUMBER(i);
-                nodes[top].is_top = false;
-            }
-            top = i;
-        }
-    }
-    uint32_t slot = stack->slot_count++;
-    set_top(stack, nodes, top, slot);
-    stack->above[slot] = TB_PREFIX_ROOT;
-    change_len(stack, slot, nodes[tree->end].depth);
-    return TB_OK;
+    pack_slots(stack, tree);
+    return stack->has_runs ? use_runs(stack, tree, tokens)
+                           : use_whole(stack, tree, tokens);
 }
 
 /* ---- the answer ---------------------------------------------------------- */

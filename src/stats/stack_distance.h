@@ -12,17 +12,22 @@
  *
  * The work is done by runs, not by blocks: what a prompt used last, and later
  * ones did not take over, is an end of its path. So the tree is in as many
- * pieces of paths as prompts have something left, which are the "preferred
- * paths" of Sleator and Tarjan's link-cut trees (1983, 1985): a prompt takes
- * the beginnings of those on its way, and they are few, O(log nodes) over all
- * prompts. The nodes of a run stand in a splay tree by their depth, whose root
- * knows the run's slot, by the time of its use; a Fenwick tree over slots
- * tells how many blocks were used since. What a prompt costs does not depend
- * on how long it is, but for what it adds.
+ * pieces of paths as prompts have something left, and a prompt takes the
+ * beginnings of those on its way. Each run has a slot, by the time of its use;
+ * a Fenwick tree over slots tells how many blocks were used since.
  *
- * That holds for how runs change. Blocks of increments may each have another
- * length; runs of sessions with many turns are kept as they are, and what
- * caches have of them is counted when it is asked for (long_run.h).
+ * A whole prompt is read block by block in any case, so that each node on its
+ * way is told its new slot. A prompt that goes on from an earlier one is as
+ * many nodes as all turns before it: there nodes know the number of their run,
+ * and what is taken up to its end only gets another slot. A run is cut where a
+ * prompt leaves it or ends in it, once: to get there, one had to be sent turn
+ * by turn, so that over all prompts a row costs a few nodes. (At worst, when
+ * sessions are made for it that follow another one up to all its turns, it is
+ * the square root of the rows.)
+ *
+ * Blocks of increments may each have another length; runs of sessions with many
+ * turns are kept as they are, and what caches have of them is counted when it
+ * is asked for (long_run.h).
  */
 #ifndef TB_STACK_DISTANCE_H
 #define TB_STACK_DISTANCE_H
@@ -31,11 +36,20 @@
 #include "prefix_tree.h"
 #include "token_curve.h"
 
+struct tb_stack_run {
+    uint32_t slot;
+    uint32_t above, end; /* nodes: in front of its first, and its last */
+};
+
 struct tb_stack_distance {
-    uint32_t *sums;  /* Fenwick tree over slots: blocks of runs */
-    uint32_t *tops;  /* by slot: root of the run's splay tree */
-    uint32_t *above; /* by slot: node in front of the run's first */
-    uint32_t slot_count, slot_capacity;
+    bool has_runs;  /* prompts may go on from earlier ones: nodes know their
+                       run; else their slot. Set it before the first */
+    uint32_t *sums; /* Fenwick tree over slots: blocks of runs */
+    size_t slot_capacity;
+    uint32_t slot_count, slots_packed_at;
+    struct tb_stack_run *runs; /* has_runs: by number */
+    size_t run_capacity;
+    uint32_t run_count;
     uint32_t used_count;   /* blocks in all runs */
     uint32_t block_len;    /* tokens; once finished */
     uint64_t max_distance; /* that was seen */

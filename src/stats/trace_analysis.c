@@ -25,7 +25,7 @@ tb_status tb_trace_analysis_init(struct tb_trace_analysis *analysis,
         sized->multiple = i ? multiples[i - 1] : 1;
         analysis->cache_count++;
         TB_TRY(tb_prefix_cache_init(&sized->cache, block_len * sized->multiple,
-                                    &analysis->owners));
+                                    is_delta, &analysis->owners));
     }
     return TB_OK;
 }
