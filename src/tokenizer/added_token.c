@@ -147,8 +147,11 @@ static bool stands_alone(struct tb_span text, size_t start, size_t end)
     return true;
 }
 
+/* Never before `free_from`, even where the token itself begins there. */
 static size_t strip_left(struct tb_span text, size_t start, size_t free_from)
 {
+    if (start < free_from)
+        return free_from;
     while (start > free_from) {
         uint32_t code;
         size_t before = step_back(text, start);
@@ -197,7 +200,10 @@ bool tb_added_tokens_find(const struct tb_added_tokens *set,
             match->start = strip_left(text, at, free_from);
         if (token->is_right_strip)
             match->end = strip_right(text, end);
-        return true;
+        // White space that the token before took along leaves nothing of it.
+        if (match->start < match->end)
+            return true;
+        at = end;
     }
     return false;
 }

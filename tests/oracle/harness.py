@@ -106,6 +106,10 @@ class FileTokenizer:
     def __init__(self, path):
         from tokenizers import Tokenizer
         self.model = Tokenizer.from_file(str(path))
+        # A whole text's ids and nothing else, as transformers asks for them,
+        # whatever the file was saved with.
+        self.model.no_truncation()
+        self.model.no_padding()
         self.size = self.model.get_vocab_size(with_added_tokens=True)
 
     def encode(self, text):

@@ -253,8 +253,10 @@ static void test_families_of_patterns(void **state)
         const char *text;
         size_t counts[4];
     } cases[] = {
-        {"123456", {3, 3, 6, 3}},   {"IT'S", {4, 3, 3, 3}},
-        {"a  \n\nb", {5, 4, 4, 4}}, {"a   b", {4, 4, 4, 4}},
+        {"123456", {3, 3, 6, 3}},
+        {"IT'S", {4, 3, 3, 3}},
+        {"a  \n\nb", {5, 4, 4, 4}},
+        {"a   b", {4, 4, 4, 4}},
         {"a   ", {2, 2, 2, 2}},
         {"\u4e16\u754c1234\u3002\n\n", {12, 12, 14, 12}},
     };
@@ -301,6 +303,11 @@ static void test_flags_of_added_tokens(void **state)
         {ADDED("<x>", ",\"rstrip\":true"), NULL, "a <x>  b", "97 32 256 98"},
         {ADDED("<x>", ",\"lstrip\":true,\"rstrip\":true"), NULL, "<x> \n<x>",
          "256 256"},
+        // A token that is the white space which another takes along.
+        {ADDED("<x>", ",\"rstrip\":true") "," ADDED(" ", ""), NULL, "<x> b",
+         "256 257 98"},
+        {ADDED("<x>", ",\"rstrip\":true") "," ADDED(" ", ",\"lstrip\":true"),
+         NULL, "<x> b c", "256 98 257 99"},
         {ADDED("ab", ",\"single_word\":true"), NULL, "ab abc .ab. xab",
          "256 32 97 98 99 32 46 256 46 32 120 97 98"},
         {ADDED("<x>", "") "," ADDED("<x>y", ""), NULL, "<x>y<x>", "257 256"},
