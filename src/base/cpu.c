@@ -16,12 +16,14 @@ static bool detect(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("popcnt") &&
            __builtin_cpu_supports("pclmul") && !is_portable_wanted();
+#elif defined(__aarch64__)
+    return !is_portable_wanted();
 #else
     return false;
 #endif
 }
 
-bool tb_cpu_has_avx2(void)
+bool tb_cpu_has_vectors(void)
 {
     // Written with the same value by whichever threads come first.
     static atomic_int answer = -1;

@@ -1,5 +1,6 @@
 #include "json_scan.h"
 
+#include "byte_vector.h"
 #include "cpu.h"
 
 #if defined(__x86_64__)
@@ -26,14 +27,20 @@ size_t tb_json_scan_portable(struct tb_json_scan *scan, struct tb_span bytes)
     return at;
 }
 
+/* The bytes of a block that matter, one bit for each of 64. A bracket of
+ * either kind is the same: '[' and '{' differ in one bit, as do ']' and '}'. */
+struct marks {
+    uint64_t backslash, quote, open, close;
+};
+
 #if defined(__x86_64__)
-#define TB_AVX2 __attribute__((target("avx2,bmi,popcnt,pclmul")))
+#define TB_VECTOR __attribute__((target("avx2,bmi,popcnt,pclmul")))
 
 struct block {
     __m256i low, high;
 };
 
-TB_AVX2 static inline uint64_t mask_of(struct block block, char byte)
+TB_VECTOR static inline uint64_t mask_of(struct block block, char byte)
 {
     __m256i wanted = _mm256_set1_epi8(byte);
     uint32_t low =
@@ -43,6 +50,58 @@ TB_AVX2 static inline uint64_t mask_of(struct block block, char byte)
     return (uint64_t)high << 32 | low;
 }
 
+TB_VECTOR static inline struct marks find_marks(const uint8_t *bytes)
+{
+    struct block raw = {_mm256_loadu_si256((const __m256i *)bytes),
+                        _mm256_loadu_si256((const __m256i *)(bytes + 32))};
+    __m256i bit = _mm256_set1_epi8(0x20);
+    struct block lower = {_mm256_or_si256(raw.low, bit),
+                          _mm256_or_si256(raw.high, bit)};
+    return (struct marks){mask_of(raw, '\\'), mask_of(raw, '"'),
+                          mask_of(lower, '{'), mask_of(lower, '}')};
+}
+
+// Bit i of the result: is the number of quotes up to and with i odd?
+TB_VECTOR static inline uint64_t prefix_xor(uint64_t bits)
+{
+    __m128i all = _mm_set1_epi8(-1);
+    __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, (long long)bits), all, 0);
+    return (uint64_t)_mm_cvtsi128_si64(product);
+}
+
+#elif defined(TB_HAS_BYTES16)
+#define TB_VECTOR
+
+static inline uint64_t mask_of(const tb_bytes16 block[4], char byte)
+{
+    const tb_bytes16 mask[4] = {
+        tb_bytes16_equal(block[0], byte), tb_bytes16_equal(block[1], byte),
+        tb_bytes16_equal(block[2], byte), tb_bytes16_equal(block[3], byte)};
+    return tb_bytes64_bits(mask);
+}
+
+static inline struct marks find_marks(const uint8_t *bytes)
+{
+    tb_bytes16 raw[4], lower[4];
+    for (int i = 0; i < 4; i++) {
+        raw[i] = tb_bytes16_load(bytes + 16 * i);
+        lower[i] = tb_bytes16_or(raw[i], tb_bytes16_of(0x20));
+    }
+    return (struct marks){mask_of(raw, '\\'), mask_of(raw, '"'),
+                          mask_of(lower, '{'), mask_of(lower, '}')};
+}
+
+// As above. Not every such machine multiplies without carry.
+static inline uint64_t prefix_xor(uint64_t bits)
+{
+    for (unsigned distance = 1; distance < 64; distance *= 2)
+        bits ^= bits << distance;
+    return bits;
+}
+#endif
+
+#if defined(TB_VECTOR)
 /* Bits of bytes that follow an odd run of backslashes. Runs that begin at an
  * odd position carry, by the addition, into the bit behind their end when
  * their length is odd; see Langdale and Lemire, "Parsing Gigabytes of JSON
@@ -63,18 +122,9 @@ static inline uint64_t find_escaped(uint64_t backslash, bool *carry)
     return (even_bits ^ (sum << 1)) & follows;
 }
 
-// Bit i of the result: is the number of quotes up to and with i odd?
-TB_AVX2 static inline uint64_t prefix_xor(uint64_t bits)
-{
-    __m128i all = _mm_set1_epi8(-1);
-    __m128i product =
-        _mm_clmulepi64_si128(_mm_set_epi64x(0, (long long)bits), all, 0);
-    return (uint64_t)_mm_cvtsi128_si64(product);
-}
-
 // Walks the brackets of one block in order; returns 64 or where it ended.
-TB_AVX2 static inline size_t walk(struct tb_json_scan *scan, uint64_t open,
-                                  uint64_t close)
+TB_VECTOR static inline size_t walk(struct tb_json_scan *scan, uint64_t open,
+                                    uint64_t close)
 {
     uint64_t both = open | close;
     while (both) {
@@ -89,26 +139,21 @@ TB_AVX2 static inline size_t walk(struct tb_json_scan *scan, uint64_t open,
 }
 
 // Hot loop: 64 bytes at a time.
-TB_AVX2 static size_t scan_avx2(struct tb_json_scan *scan, struct tb_span bytes)
+TB_VECTOR static size_t scan_blocks(struct tb_json_scan *scan,
+                                    struct tb_span bytes)
 {
     uint64_t string_before = scan->in_string ? ~(uint64_t)0 : 0;
     bool escape_carry = scan->is_escaped;
     size_t at = 0;
     while (bytes.len - at >= 64) {
-        const uint8_t *p = bytes.ptr + at;
-        struct block raw = {_mm256_loadu_si256((const __m256i *)p),
-                            _mm256_loadu_si256((const __m256i *)(p + 32))};
-        uint64_t escaped = find_escaped(mask_of(raw, '\\'), &escape_carry);
-        uint64_t quote = mask_of(raw, '"') & ~escaped;
+        struct marks marks = find_marks(bytes.ptr + at);
+        uint64_t escaped = find_escaped(marks.backslash, &escape_carry);
+        uint64_t quote = marks.quote & ~escaped;
         uint64_t in_string = prefix_xor(quote) ^ string_before;
         string_before = (uint64_t)((int64_t)in_string >> 63);
-        // '[' and '{' differ in one bit, as do ']' and '}'.
-        __m256i bit = _mm256_set1_epi8(0x20);
-        struct block lower = {_mm256_or_si256(raw.low, bit),
-                              _mm256_or_si256(raw.high, bit)};
         uint64_t outside = ~(in_string | escaped);
-        uint64_t open = mask_of(lower, '{') & outside;
-        uint64_t close = mask_of(lower, '}') & outside;
+        uint64_t open = marks.open & outside;
+        uint64_t close = marks.close & outside;
         uint64_t close_count = (uint64_t)__builtin_popcountll(close);
         if (close_count < scan->depth) {
             scan->depth += (uint64_t)__builtin_popcountll(open) - close_count;
@@ -130,30 +175,26 @@ TB_AVX2 static size_t scan_avx2(struct tb_json_scan *scan, struct tb_span bytes)
 size_t tb_json_scan_container(struct tb_json_scan *scan, struct tb_span bytes)
 {
     size_t at = 0;
-#if defined(__x86_64__)
-    if (bytes.len >= 64 && tb_cpu_has_avx2())
-        at = scan_avx2(scan, bytes);
+#if defined(TB_VECTOR)
+    if (bytes.len >= 64 && tb_cpu_has_vectors())
+        at = scan_blocks(scan, bytes);
 #endif
     return at + tb_json_scan_portable(scan, tb_span_from(bytes, at));
 }
 
-// Hot loop: 16 bytes at a time where the machine has SSE2 (every x86-64).
+// Hot loop: 16 bytes at a time where the machine can.
 static size_t plain_len(struct tb_span bytes, bool *has_high)
 {
     size_t at = 0;
-#if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"');
-    const __m128i backslash = _mm_set1_epi8('\\');
+#if defined(TB_HAS_BYTES16)
     while (bytes.len - at >= 16) {
-        __m128i text =
-            _mm_loadu_si128((const __m128i *)(const void *)(bytes.ptr + at));
-        unsigned stop = (unsigned)_mm_movemask_epi8(_mm_or_si128(
-            _mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)));
-        unsigned high = (unsigned)_mm_movemask_epi8(text);
+        tb_bytes16 text = tb_bytes16_load(bytes.ptr + at);
+        uint64_t stop = tb_bytes16_bits(tb_bytes16_or(
+            tb_bytes16_equal(text, '"'), tb_bytes16_equal(text, '\\')));
+        uint64_t high = tb_bytes16_bits(tb_bytes16_high(text));
         if (stop) {
-            unsigned len = (unsigned)__builtin_ctz(stop);
-            *has_high |= (high & ((1u << len) - 1)) != 0;
-            return at + len;
+            *has_high |= (high & tb_bytes16_before(stop)) != 0;
+            return at + tb_bytes16_first(stop);
         }
         *has_high |= high != 0;
         at += 16;

@@ -1,10 +1,7 @@
 #include "json_string.h"
 
+#include "byte_vector.h"
 #include "utf8.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 // The value of a hex digit, or 16.
 static unsigned hex_value(uint8_t digit)
@@ -84,21 +81,17 @@ static size_t unicode_escape(struct tb_span raw, size_t at, uint32_t *code,
 static size_t copy_plain(struct tb_span raw, uint8_t *out, bool *has_high)
 {
     size_t at = 0;
-#if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"');
-    const __m128i backslash = _mm_set1_epi8('\\');
-    unsigned high = 0;
+#if defined(TB_HAS_BYTES16)
+    uint64_t high = 0;
     while (raw.len - at >= 16) {
-        __m128i text =
-            _mm_loadu_si128((const __m128i *)(const void *)(raw.ptr + at));
-        _mm_storeu_si128((__m128i *)(void *)(out + at), text);
-        unsigned stop = (unsigned)_mm_movemask_epi8(_mm_or_si128(
-            _mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)));
-        unsigned above = (unsigned)_mm_movemask_epi8(text);
+        tb_bytes16 text = tb_bytes16_load(raw.ptr + at);
+        tb_bytes16_store(out + at, text);
+        uint64_t stop = tb_bytes16_bits(tb_bytes16_or(
+            tb_bytes16_equal(text, '"'), tb_bytes16_equal(text, '\\')));
+        uint64_t above = tb_bytes16_bits(tb_bytes16_high(text));
         if (stop) {
-            unsigned len = (unsigned)__builtin_ctz(stop);
-            *has_high |= (high | (above & ((1u << len) - 1))) != 0;
-            return at + len;
+            *has_high |= (high | (above & tb_bytes16_before(stop))) != 0;
+            return at + tb_bytes16_first(stop);
         }
         high |= above;
         at += 16;

@@ -2,12 +2,9 @@
 #ifndef TB_PATTERN_CLASS_H
 #define TB_PATTERN_CLASS_H
 
+#include "byte_vector.h"
 #include "unicode.h"
 #include "utf8.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 /* Bit sets of classes, as the patterns use them. */
 #define TB_CLASS_LETTER TB_UNICODE_MASK_L
@@ -107,43 +104,29 @@ static inline size_t tb_run_ascii(struct tb_span text, size_t at,
     return at;
 }
 
-#if defined(__SSE2__)
 /* The end of the run of bytes from `first` to `first` + 25, when `fold` is
  * added to the bits, from `at` on: 16 bytes at a time, since words are short
  * and how short cannot be guessed. */
 static inline size_t tb_run_alphabet(struct tb_span text, size_t at, char first,
                                      char fold)
 {
-    const __m128i below = _mm_set1_epi8((char)(first - 1));
-    const __m128i above = _mm_set1_epi8((char)(first + 26));
-    const __m128i bit = _mm_set1_epi8(fold);
+#if defined(TB_HAS_BYTES16)
+    const uint64_t all = UINT64_MAX >> (64 - 16 * TB_BYTES16_WIDTH);
     while (text.len - at >= 16) {
-        __m128i bytes = _mm_or_si128(
-            _mm_loadu_si128((const __m128i *)(const void *)(text.ptr + at)),
-            bit);
-        // Bytes are signed here: what is no ASCII is below everything.
-        __m128i inside = _mm_and_si128(_mm_cmpgt_epi8(bytes, below),
-                                       _mm_cmpgt_epi8(above, bytes));
-        unsigned outside = ~(unsigned)_mm_movemask_epi8(inside) & 0xFFFF;
+        tb_bytes16 bytes =
+            tb_bytes16_or(tb_bytes16_load(text.ptr + at), tb_bytes16_of(fold));
+        uint64_t outside = all & ~tb_bytes16_bits(tb_bytes16_between(
+                                     bytes, first, (char)(first + 25)));
         if (outside)
-            return at + (unsigned)__builtin_ctz(outside);
+            return at + tb_bytes16_first(outside);
         at += 16;
     }
-    while (at < text.len &&
-           (uint8_t)((text.ptr[at] | (uint8_t)fold) - (uint8_t)first) < 26)
-        at++;
-    return at;
-}
-#else
-static inline size_t tb_run_alphabet(struct tb_span text, size_t at, char first,
-                                     char fold)
-{
-    while (at < text.len &&
-           (uint8_t)((text.ptr[at] | (uint8_t)fold) - (uint8_t)first) < 26)
-        at++;
-    return at;
-}
 #endif
+    while (at < text.len &&
+           (uint8_t)((text.ptr[at] | (uint8_t)fold) - (uint8_t)first) < 26)
+        at++;
+    return at;
+}
 
 /* The end of the run of letters from `at` on: most are ASCII. */
 static inline size_t tb_run_letters(struct tb_span text, size_t at)

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "byte_vector.h"
 #include "pattern.h"
 #include "pattern_class.h"
 
@@ -39,49 +40,49 @@ void tb_pattern_block_portable(const uint8_t *bytes,
     }
 }
 
-#if defined(__SSE2__)
-// The bits of bytes from `first` to `last`; those are ASCII, compared signed.
-static inline uint64_t bits_between(__m128i bytes, char first, char last)
+#if defined(TB_HAS_BYTES16)
+// The bits of bytes from `first` to `last`, which are ASCII.
+static inline uint64_t bits_between(const tb_bytes16 text[4], char first,
+                                    char last)
 {
-    __m128i inside =
-        _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8((char)(first - 1))),
-                      _mm_cmplt_epi8(bytes, _mm_set1_epi8((char)(last + 1))));
-    return (uint64_t)(unsigned)_mm_movemask_epi8(inside);
+    const tb_bytes16 mask[4] = {tb_bytes16_between(text[0], first, last),
+                                tb_bytes16_between(text[1], first, last),
+                                tb_bytes16_between(text[2], first, last),
+                                tb_bytes16_between(text[3], first, last)};
+    return tb_bytes64_bits(mask);
 }
 
-static inline uint64_t bits_of(__m128i bytes, char byte)
+static inline uint64_t bits_of(const tb_bytes16 text[4], char byte)
 {
-    return (uint64_t)(unsigned)_mm_movemask_epi8(
-        _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
+    const tb_bytes16 mask[4] = {
+        tb_bytes16_equal(text[0], byte), tb_bytes16_equal(text[1], byte),
+        tb_bytes16_equal(text[2], byte), tb_bytes16_equal(text[3], byte)};
+    return tb_bytes64_bits(mask);
 }
 
-static inline void add_bits(const uint8_t *bytes, unsigned at,
-                            struct tb_pattern_block *block)
+static inline uint64_t bits_high(const tb_bytes16 text[4])
 {
-    __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(bytes + at));
-    __m128i lower = _mm_or_si128(text, _mm_set1_epi8(0x20));
-    uint64_t letter = bits_between(lower, 'a', 'z');
-    // The bit of lower case, 0x20, moved up to where the mask is taken.
-    uint64_t is_lower =
-        (uint64_t)(unsigned)_mm_movemask_epi8(_mm_slli_epi16(text, 2));
-    uint64_t blank = bits_of(text, ' ');
-    block->letter |= letter << at;
-    block->upper |= (letter & ~is_lower) << at;
-    block->digit |= bits_between(text, '0', '9') << at;
-    block->space |= (blank | bits_between(text, '\t', '\r')) << at;
-    block->blank |= blank << at;
-    block->newline |= (bits_of(text, '\n') | bits_of(text, '\r')) << at;
-    block->quote |= bits_of(text, '\'') << at;
-    block->slash |= bits_of(text, '/') << at;
-    block->high |= (uint64_t)(unsigned)_mm_movemask_epi8(text) << at;
+    const tb_bytes16 mask[4] = {
+        tb_bytes16_high(text[0]), tb_bytes16_high(text[1]),
+        tb_bytes16_high(text[2]), tb_bytes16_high(text[3])};
+    return tb_bytes64_bits(mask);
 }
 
 static inline void read_block(const uint8_t *bytes,
                               struct tb_pattern_block *block)
 {
-    *block = (struct tb_pattern_block){0};
-    for (unsigned at = 0; at < TB_BLOCK_LEN; at += 16)
-        add_bits(bytes, at, block);
+    const tb_bytes16 text[4] = {
+        tb_bytes16_load(bytes), tb_bytes16_load(bytes + 16),
+        tb_bytes16_load(bytes + 32), tb_bytes16_load(bytes + 48)};
+    block->upper = bits_between(text, 'A', 'Z');
+    block->letter = block->upper | bits_between(text, 'a', 'z');
+    block->digit = bits_between(text, '0', '9');
+    block->blank = bits_of(text, ' ');
+    block->space = block->blank | bits_between(text, '\t', '\r');
+    block->newline = bits_of(text, '\n') | bits_of(text, '\r');
+    block->quote = bits_of(text, '\'');
+    block->slash = bits_of(text, '/');
+    block->high = bits_high(text);
 }
 #else
 static inline void read_block(const uint8_t *bytes,
