@@ -4,6 +4,7 @@
 
 #include "hash.h"
 #include "memory.h"
+#include "plain_row.h"
 
 #define KEY(text)                                                              \
     {                                                                          \
@@ -43,7 +44,7 @@ const char *tb_mooncake_field_key(tb_mooncake_field field)
     return keys[field].text;
 }
 
-static size_t field_of(struct tb_span key)
+size_t tb_mooncake_field_of(struct tb_span key)
 {
     size_t field = 0;
     while (field < TB_MOONCAKE_FIELD_COUNT &&
@@ -53,7 +54,8 @@ static size_t field_of(struct tb_span key)
     return field;
 }
 
-static tb_status reserve(struct tb_mooncake_record *record, size_t count)
+tb_status tb_mooncake_record_reserve(struct tb_mooncake_record *record,
+                                     size_t count)
 {
     uint64_t *ids =
         tb_array_grow(record->ids, &record->id_capacity, count, sizeof(*ids));
@@ -61,78 +63,6 @@ static tb_status reserve(struct tb_mooncake_record *record, size_t count)
         return TB_ERR_MEMORY;
     record->ids = ids;
     return TB_OK;
-}
-
-/* Are the digits a number as JSON has them, and below 2^64? `id` is what they
- * are modulo that: 19 digits always fit, and of 20 those that begin with 1 and
- * came out above what 19 can be. */
-static bool is_plain(const uint8_t *digits, size_t count, uint64_t id)
-{
-    if (count < 20)
-        return count == 1 || (count > 0 && digits[0] != '0');
-    return count == 20 && digits[0] == '1' &&
-           id >= UINT64_C(10000000000000000000);
-}
-
-/* The digits at `*at`, modulo 2^64; `end` is behind the last byte that may be
- * one. Up to eight at once where bytes are in that order: each step of a loop
- * waits for the one before, and how many there are is not foreseen. */
-static uint64_t read_digits(const uint8_t **at, const uint8_t *end)
-{
-    uint64_t id = 0;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (end - *at >= 8) {
-        uint64_t word;
-        memcpy(&word, *at, sizeof(word));
-        word ^= UINT64_C(0x3030303030303030);
-        // The highest bit of bytes that are no digit, right for the first.
-        uint64_t other = ((word + UINT64_C(0x7676767676767676)) | word) &
-                         UINT64_C(0x8080808080808080);
-        if (other & 0x80)
-            return 0;
-        unsigned bits = other ? (unsigned)__builtin_ctzll(other) - 7 : 64;
-        word <<= 64 - bits;
-        // Pairs of digits, then fours, then all eight.
-        word = word * 10 + (word >> 8);
-        id = ((word & UINT64_C(0x000000FF000000FF)) *
-                  UINT64_C(0x000F424000000064) +
-              (word >> 16 & UINT64_C(0x000000FF000000FF)) *
-                  UINT64_C(0x0000271000000001)) >>
-             32;
-        *at += bits / 8;
-        if (bits < 64)
-            return id;
-    }
-#endif
-    for (; *at < end && (uint8_t)(**at - '0') <= 9; ++*at)
-        id = id * 10 + (uint64_t)(**at - '0');
-    return id;
-}
-
-/* The common list, of plain digits with a comma and at most a few spaces
- * between: most of a file. False when anything else is in it. */
-static bool read_plain_ids(struct tb_mooncake_record *record,
-                           struct tb_span list)
-{
-    const uint8_t *at = list.ptr + 1, *end = list.ptr + list.len - 1;
-    uint64_t *out = record->ids;
-    for (;;) {
-        while (at < end && *at == ' ')
-            at++;
-        const uint8_t *first = at;
-        uint64_t id = read_digits(&at, end);
-        if (!is_plain(first, (size_t)(at - first), id))
-            return false;
-        *out++ = id;
-        while (at < end && *at == ' ')
-            at++;
-        if (at == end)
-            break;
-        if (*at++ != ',')
-            return false;
-    }
-    record->id_count = (size_t)(out - record->ids);
-    return true;
 }
 
 /* What stands for an id that need not be plain digits. */
@@ -151,7 +81,7 @@ static tb_status read_id(struct tb_mooncake_record *record,
     struct tb_mooncake_value value = {0};
     struct tb_mooncake_integer integer;
     TB_TRY(tb_mooncake_value_read(reader, arena, &value));
-    TB_TRY(reserve(record, record->id_count + 1));
+    TB_TRY(tb_mooncake_record_reserve(record, record->id_count + 1));
     tb_mooncake_reading reading = tb_mooncake_value_integer(&value, &integer);
     if (reading != TB_MOONCAKE_READ &&
         record->bad_item == TB_MOONCAKE_NO_ITEM) {
@@ -185,12 +115,11 @@ static tb_status read_ids(struct tb_mooncake_record *record,
                           struct tb_arena *arena, struct tb_error *error)
 {
     struct tb_span list = record->fields[TB_MOONCAKE_HASH_IDS].text;
-    record->id_count = 0;
-    record->odd_item = record->bad_item = TB_MOONCAKE_NO_ITEM;
+    size_t len;
     if (record->fields[TB_MOONCAKE_HASH_IDS].kind != TB_MOONCAKE_LIST)
         return TB_OK;
-    tb_status status = reserve(record, list.len / 2 + 1);
-    if (status == TB_OK && !read_plain_ids(record, list))
+    tb_status status = tb_plain_ids_read(list, record, &len);
+    if (status == TB_OK && len != list.len)
         status = read_any_ids(record, list, arena);
     if (status == TB_OK)
         return TB_OK;
@@ -210,7 +139,7 @@ static tb_status read_fields(struct tb_mooncake_record *record,
         if (!key.ptr)
             return tb_json_expect_end(reader);
         TB_TRY(tb_json_decode_key(reader, arena, &key));
-        size_t field = field_of(key);
+        size_t field = tb_mooncake_field_of(key);
         if (field == TB_MOONCAKE_FIELD_COUNT)
             TB_TRY(tb_json_skip(reader));
         else
@@ -219,13 +148,23 @@ static tb_status read_fields(struct tb_mooncake_record *record,
     }
 }
 
+static void clear(struct tb_mooncake_record *record)
+{
+    memset(record->fields, 0, sizeof(record->fields));
+    record->id_count = 0;
+    record->odd_item = record->bad_item = TB_MOONCAKE_NO_ITEM;
+}
+
 tb_status tb_mooncake_record_read(struct tb_mooncake_record *record,
                                   struct tb_span line, uint64_t offset,
                                   uint64_t line_number, struct tb_arena *arena,
                                   struct tb_error *error)
 {
     struct tb_json_reader reader;
-    memset(record->fields, 0, sizeof(record->fields));
+    clear(record);
+    if (tb_plain_row_read(line, record))
+        return TB_OK;
+    clear(record);
     tb_json_reader_init_span(&reader, line, offset, line_number);
     tb_status status = read_fields(record, &reader, arena);
     if (status == TB_OK)

@@ -39,6 +39,9 @@ typedef enum tb_mooncake_field {
 /* The key, such as "session_id". */
 const char *tb_mooncake_field_key(tb_mooncake_field field);
 
+/* The field of a key, TB_MOONCAKE_FIELD_COUNT for any other. */
+size_t tb_mooncake_field_of(struct tb_span key);
+
 #define TB_MOONCAKE_NO_ITEM SIZE_MAX
 
 /* Zero-initialised is empty and ready to be read into; used again for the next
@@ -54,6 +57,10 @@ struct tb_mooncake_record {
     size_t bad_item; /* first that is no whole number, or out of range */
     tb_mooncake_reading bad_reading; /* why */
 };
+
+/* Makes room for `count` ids. TB_ERR_MEMORY. */
+TB_NODISCARD tb_status
+tb_mooncake_record_reserve(struct tb_mooncake_record *record, size_t count);
 
 /* Reads the object in `line`. Texts and raw values borrow from `line` or from
  * `arena`, which is not reset. On failure (TB_ERR_SYNTAX, TB_ERR_CUT,

@@ -227,6 +227,12 @@ tb_mooncake_reading
 tb_mooncake_value_real(const struct tb_mooncake_value *value, double *real)
 {
     struct tb_mooncake_integer integer;
+    uint64_t digits;
+    if (value->kind == TB_MOONCAKE_NUMBER &&
+        read_digits(value->text, &digits)) {
+        *real = (double)digits; // the nearest, as is that of the text
+        return TB_MOONCAKE_READ;
+    }
     if (value->kind != TB_MOONCAKE_NUMBER && value->kind != TB_MOONCAKE_TEXT) {
         tb_mooncake_reading reading =
             tb_mooncake_value_integer(value, &integer);
