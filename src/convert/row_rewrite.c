@@ -232,7 +232,9 @@ static tb_status keep(struct tb_row_rewrite *rewrite, const uint64_t *ids,
 static tb_status find_fork(struct tb_row_rewrite *rewrite,
                            const struct conversation *before, size_t **head)
 {
-    const uint64_t words[] = {before->last_id, before->output_length};
+    // The length is that of the blocks, unless rows are nobody's.
+    const uint64_t words[] = {before->last_id, before->total,
+                              before->output_length};
     struct tb_span bytes = {(const uint8_t *)words, sizeof(words)};
     uint64_t number;
     bool is_new;
@@ -415,6 +417,7 @@ static tb_status read_row(const struct tb_row_rewrite *rewrite,
     row->hash_ids = record->ids;
     row->hash_id_count = record->id_count;
     if (!has_lengths || row->input_length == 0 ||
+        row->output_length > UINT64_MAX - row->input_length ||
         record->fields[TB_MOONCAKE_HASH_IDS].kind != TB_MOONCAKE_LIST ||
         record->bad_item != TB_MOONCAKE_NO_ITEM ||
         (row->input_length - 1) / size + 1 != record->id_count)

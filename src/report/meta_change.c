@@ -51,7 +51,9 @@ static tb_status put_rest(struct copying *copying, struct tb_span json,
         TB_TRY(tb_json_next_key(&reader, &key));
         if (!key.ptr)
             return TB_OK;
-        while (i < count && !tb_span_equal(key, tb_span_of(left_out[i])))
+        struct tb_span name = key; // as read_old has it, without escapes
+        TB_TRY(tb_json_decode_key(&reader, &copying->arena, &name));
+        while (i < count && !tb_span_equal(name, tb_span_of(left_out[i])))
             i++;
         if (i < count) {
             TB_TRY(tb_json_skip(&reader));

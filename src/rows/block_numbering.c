@@ -23,6 +23,7 @@ struct part {
 struct origin {
     uint64_t first;
     uint32_t number; /* of the block in its part */
+    uint32_t zero;   /* so that files get no byte that was never written */
 };
 
 /* The sorted blocks of a part while parts are merged. */

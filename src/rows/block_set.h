@@ -14,6 +14,7 @@ struct tb_block_entry {
     uint64_t id;
     uint64_t before;
     uint32_t number; /* in the set */
+    uint32_t zero;   /* so that files get no byte that was never written */
 };
 
 /* What a block may take in a set, bytes: its entry and its slots. */

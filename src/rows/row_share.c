@@ -17,6 +17,28 @@ static bool is_set(const struct tb_mooncake_record *record,
     return tb_mooncake_value_is_set(&record->fields[field]);
 }
 
+/* Of `extra` the request for just so many tokens, as the converter writes it
+ * for aiperf: is it there, and how many? */
+static tb_status read_extra(const struct tb_mooncake_value *extra, bool *has,
+                            uint64_t *count)
+{
+    struct tb_json_reader reader;
+    struct tb_arena arena = {0};
+    struct tb_span ignored = {0};
+    const struct tb_field fields[] = {
+        TB_FIELD_RAW("ignore_eos", &ignored),
+        TB_FIELD_COUNT("min_tokens", count, has),
+    };
+    *has = false;
+    if (extra->kind != TB_MOONCAKE_OBJECT)
+        return TB_OK;
+    tb_json_reader_init_span(&reader, extra->text, 0, 1);
+    tb_status status = TB_FIELDS_READ(&reader, &arena, fields);
+    *has = *has && tb_span_equal(ignored, TB_SPAN("true"));
+    tb_arena_release(&arena);
+    return status;
+}
+
 tb_status tb_row_share_look(struct tb_row_share *share,
                             const struct tb_row_input *input,
                             struct tb_error *error)
@@ -26,7 +48,8 @@ tb_status tb_row_share_look(struct tb_row_share *share,
         TB_MOONCAKE_TOOLS};
     const struct tb_mooncake_record *record = &input->record;
     double ms;
-    uint64_t length;
+    bool has_count;
+    uint64_t length, count;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (is_set(record, texts[i]))
             return tb_row_input_fail(
@@ -34,12 +57,22 @@ tb_status tb_row_share_look(struct tb_row_share *share,
                 "the row holds the text of its prompt (%s), which cannot be "
                 "shared",
                 tb_mooncake_field_key(texts[i]));
-    if (!tb_mooncake_record_length(record, TB_MOONCAKE_INPUT_LENGTH,
-                                   TB_MOONCAKE_INPUT_TOKENS, &length) &&
-        !is_set(record, TB_MOONCAKE_HASH_IDS))
+    bool has_length =
+        tb_mooncake_record_length(record, TB_MOONCAKE_INPUT_LENGTH,
+                                  TB_MOONCAKE_INPUT_TOKENS, &length) &&
+        length < UINT64_MAX; // else it is not written
+    if (!has_length && !is_set(record, TB_MOONCAKE_HASH_IDS))
         return tb_row_input_fail(input, TB_ERR_VALUE, error,
                                  "the row has neither input_length nor "
                                  "hash_ids");
+    tb_status status =
+        read_extra(&record->fields[TB_MOONCAKE_EXTRA], &has_count, &count);
+    if (status == TB_ERR_MEMORY)
+        return tb_fail(error, status, "out of memory");
+    if (status != TB_OK)
+        return tb_row_input_fail(input, TB_ERR_VALUE, error,
+                                 "extra: cannot be read (%s)",
+                                 tb_status_name(status));
     if (is_set(record, TB_MOONCAKE_HASH_IDS))
         TB_TRY(tb_row_input_check_ids(input, error));
     if (tb_mooncake_record_time(record, TB_MOONCAKE_TIMESTAMP,
@@ -180,24 +213,13 @@ static tb_status put_priority(struct tb_row_share *share,
     return TB_OK;
 }
 
-/* Of `extra` the request for just so many tokens, as the converter writes it
- * for aiperf. */
 static tb_status put_extra(const struct tb_mooncake_value *extra,
-                           struct tb_arena *arena, struct tb_buffer *text)
+                           struct tb_buffer *text)
 {
-    struct tb_json_reader reader;
-    struct tb_span ignored = {0};
     uint64_t count;
-    bool has_count = false;
-    const struct tb_field fields[] = {
-        TB_FIELD_RAW("ignore_eos", &ignored),
-        TB_FIELD_COUNT("min_tokens", &count, &has_count),
-    };
-    if (extra->kind != TB_MOONCAKE_OBJECT)
-        return TB_OK;
-    tb_json_reader_init_span(&reader, extra->text, 0, 1);
-    TB_TRY(TB_FIELDS_READ(&reader, arena, fields));
-    if (!has_count || !tb_span_equal(ignored, TB_SPAN("true")))
+    bool has_count;
+    TB_TRY(read_extra(extra, &has_count, &count));
+    if (!has_count)
         return TB_OK;
     return tb_buffer_printf(
         text, ", \"extra\": {\"ignore_eos\": true, \"min_tokens\": %llu}",
@@ -230,7 +252,7 @@ static tb_status put_agent(struct tb_row_share *share,
 // Each field with a comma in front.
 static tb_status put_fields(struct tb_row_share *share,
                             const struct tb_mooncake_record *record,
-                            struct tb_arena *arena, struct tb_buffer *text)
+                            struct tb_buffer *text)
 {
     TB_TRY(put_session(share, record, TB_MOONCAKE_SESSION_ID, text));
     TB_TRY(put_agent(share, record, text));
@@ -246,7 +268,7 @@ static tb_status put_fields(struct tb_row_share *share,
     TB_TRY(put_time(record, TB_MOONCAKE_TIMESTAMP, TB_MOONCAKE_CREATED_TIME,
                     share->first_ms, text));
     TB_TRY(put_time(record, TB_MOONCAKE_DELAY, TB_MOONCAKE_DELAY_MS, 0, text));
-    TB_TRY(put_extra(&record->fields[TB_MOONCAKE_EXTRA], arena, text));
+    TB_TRY(put_extra(&record->fields[TB_MOONCAKE_EXTRA], text));
     return put_session(share, record, TB_MOONCAKE_PARENT_SESSION_ID, text);
 }
 
@@ -254,16 +276,14 @@ tb_status tb_row_share_add(struct tb_row_share *share,
                            const struct tb_row_input *input,
                            struct tb_buffer *text, struct tb_error *error)
 {
-    struct tb_arena arena = {0};
     const struct tb_mooncake_record *record = &input->record;
     size_t begin = text->len;
     share->counts.rows++;
     share->nameless_count +=
         tb_mooncake_record_name(record, TB_MOONCAKE_SESSION_ID).len == 0;
-    tb_status status = put_fields(share, record, &arena, text);
+    tb_status status = put_fields(share, record, text);
     if (status == TB_OK)
         status = tb_buffer_append(text, TB_SPAN("}\n"));
-    tb_arena_release(&arena);
     if (status != TB_OK)
         return tb_row_input_fail(input, status, error,
                                  "cannot write the row: %s",

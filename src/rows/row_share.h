@@ -38,7 +38,8 @@ struct tb_row_share {
 };
 
 /* Takes a row into account before any is written. TB_ERR_VALUE, with its place,
- * for one that holds a text, or neither length nor ids. */
+ * for one that holds a text, neither length nor ids, or an `extra` that is no
+ * JSON; TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_row_share_look(struct tb_row_share *share,
                                          const struct tb_row_input *input,
                                          struct tb_error *error);

@@ -43,7 +43,7 @@ uint64_t tb_prefix_cache_served(const struct tb_prefix_cache *cache)
 /* ---- who was here before --------------------------------------------------
  */
 
-enum { NOBODY = UINT32_MAX };
+#define NOBODY UINT32_MAX
 
 /* Sessions, or agents: a node's first, and a set of the others. A node may have
  * been cut off the beginning of another, whose visitors were here too. */

@@ -486,6 +486,10 @@ static void test_rows_that_cannot_be_shared(void **state)
         {"{\"input_length\": 1}\n{\"session_id\": \"a\"}", "neither"},
         {"{\"input_length\": 1}\n{\"input_length\": 0.5}", "neither"},
         {"{\"input_length\": 1}\n{\"hash_ids\": [\"x\"]}", "hash_ids[0]"},
+        {"{\"input_length\": 1}\n{\"input_length\": 99999999999999999999}",
+         "neither"},
+        {"{\"input_length\": 1}\n{\"input_length\": 1, \"extra\": {\"a\" 1}}",
+         "extra: cannot be read"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         put("in.jsonl", cases[i].rows);
