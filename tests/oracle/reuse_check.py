@@ -60,18 +60,19 @@ def recorded(folder):
 
 def job(arguments):
     size = (1 if arguments.quick else 2) << 20
+    every = range(1, 9)
     good = True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for path in recorded(folder):
-            good &= check(arguments, path, folder, "qwen3", (1, 3),
+            good &= check(arguments, path, folder, "qwen3",
+                          (1, 3) if arguments.quick else every,
                           WAYS[:1] if arguments.quick else WAYS)
         for shape in MADE:
             path, _ = traces.get(name, shape, size)
-            threads = (2,) if arguments.quick else range(1, 9)
             for tokenizer in ("llama3_1", harness.BUILTIN):
                 good &= check(arguments, Path(path), folder, tokenizer,
-                              threads, WAYS[:1])
+                              (2,) if arguments.quick else every, WAYS[:1])
             good &= check(arguments, Path(path), folder, "qwen3", (2,), WAYS)
     return good
 
