@@ -72,19 +72,39 @@ static uint64_t hash_of(const struct tb_prefix_tree *tree, uint32_t parent,
                      tree->secret);
 }
 
+/* What a slot holds: the node, and two bits of its hash, which spare three of
+ * four looks at the nodes of others. */
+static uint32_t tagged(uint32_t node, uint64_t hash)
+{
+    return node | (uint32_t)(hash >> 62) << 30;
+}
+
 /* The slot of the child of `parent` that begins with `id`, or the free one
  * where it belongs. */
 static uint32_t *find_slot(const struct tb_prefix_tree *tree, uint32_t parent,
                            uint64_t id)
 {
     size_t mask = tree->child_slots - 1;
-    size_t at = (size_t)hash_of(tree, parent, id) & mask;
-    for (;; at = (at + 1) & mask) {
-        uint32_t node = tree->children[at];
-        if (node == 0 ||
-            (tree->nodes[node].parent == parent && first_id(tree, node) == id))
+    uint64_t hash = hash_of(tree, parent, id);
+    for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
+        uint32_t slot = tree->children[at], node = TB_PREFIX_NUMBER(slot);
+        if (slot == 0 ||
+            (slot == tagged(node, hash) && tree->nodes[node].parent == parent &&
+             first_id(tree, node) == id))
             return &tree->children[at];
     }
+}
+
+/* Nobody has the place of `node` yet. */
+static void set_child(struct tb_prefix_tree *tree, uint32_t node)
+{
+    size_t mask = tree->child_slots - 1;
+    uint64_t hash =
+        hash_of(tree, tree->nodes[node].parent, first_id(tree, node));
+    size_t at = (size_t)hash & mask;
+    while (tree->children[at])
+        at = (at + 1) & mask;
+    tree->children[at] = tagged(node, hash);
 }
 
 // 0: there is none.
@@ -94,23 +114,22 @@ static uint32_t find_child(const struct tb_prefix_tree *tree, uint32_t parent,
     const struct tb_prefix_node *above = &tree->nodes[parent];
     if (above->child == 0 || first_id(tree, above->child) == id)
         return above->child;
-    return above->has_more ? *find_slot(tree, parent, id) : 0;
+    return above->has_more ? TB_PREFIX_NUMBER(*find_slot(tree, parent, id)) : 0;
 }
 
 static tb_status grow_children(struct tb_prefix_tree *tree)
 {
-    uint32_t *old = tree->children;
-    size_t slots = tree->child_slots;
-    uint32_t *grown = tb_memory_zeroed(2 * slots, sizeof(*grown));
-    if (!grown)
+    size_t slots = 2 * tree->child_slots;
+    tb_memory_free(tree->children);
+    tree->child_slots = 0;
+    tree->children = tb_memory_zeroed(slots, sizeof(*tree->children));
+    if (!tree->children)
         return TB_ERR_MEMORY;
-    tree->children = grown;
-    tree->child_slots = 2 * slots;
-    for (size_t i = 0; i < slots; i++)
-        if (old[i])
-            *find_slot(tree, tree->nodes[old[i]].parent,
-                       first_id(tree, old[i])) = old[i];
-    tb_memory_free(old);
+    tree->child_slots = slots;
+    // Node by node, as they lie in memory.
+    for (uint32_t i = 1; i < tree->node_count; i++)
+        if (tree->nodes[tree->nodes[i].parent].child != i)
+            set_child(tree, i);
     return TB_OK;
 }
 
@@ -124,7 +143,7 @@ static void add_child(struct tb_prefix_tree *tree, uint32_t parent,
         return;
     }
     above->has_more = true;
-    *find_slot(tree, parent, first_id(tree, node)) = node;
+    set_child(tree, node);
     tree->child_count++;
 }
 
@@ -182,10 +201,12 @@ static void replace_child(struct tb_prefix_tree *tree, uint32_t lower,
                           uint32_t upper)
 {
     uint32_t parent = tree->nodes[lower].parent;
-    if (tree->nodes[parent].child == lower)
+    if (tree->nodes[parent].child == lower) {
         tree->nodes[parent].child = TB_PREFIX_NUMBER(upper);
-    else
-        *find_slot(tree, parent, first_id(tree, lower)) = upper;
+        return;
+    }
+    uint32_t *slot = find_slot(tree, parent, first_id(tree, lower));
+    *slot = upper | (*slot ^ lower);
 }
 
 /* Cuts the first `len` blocks off `lower`, as a node of their own above it. */

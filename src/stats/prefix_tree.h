@@ -49,7 +49,7 @@ struct tb_prefix_tree {
     size_t id_capacity;
     uint32_t id_count;  /* that are listed */
     uint32_t *children; /* nodes that are not the first of their parent, by it
-                           and their first id, or 0 */
+                           and their first id, or 0; with bits of the hash */
     size_t child_slots, child_count;
     uint64_t secret; /* of their hashes */
     /* Of the current prompt: where it ends, the last node on the way that was
