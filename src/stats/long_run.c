@@ -36,10 +36,11 @@ static tb_status add_pieces(struct tb_long_runs *runs,
                             const struct tb_prefix_tree *tree, uint32_t node,
                             struct tb_long_path *path)
 {
+    struct tb_prefix_piece node_pieces[2];
     path->piece_at = runs->piece_count;
     for (uint32_t i = node; i != TB_PREFIX_ROOT; i = tree->nodes[i].parent)
-        path->piece_count++;
-    struct tb_long_piece *pieces =
+        path->piece_count += tb_prefix_node_pieces(tree, i, node_pieces);
+    struct tb_prefix_piece *pieces =
         tb_array_grow(runs->pieces, &runs->piece_capacity,
                       runs->piece_count + path->piece_count, sizeof(*pieces));
     if (!pieces)
@@ -48,8 +49,8 @@ static tb_status add_pieces(struct tb_long_runs *runs,
     runs->piece_count += path->piece_count;
     size_t at = runs->piece_count;
     for (uint32_t i = node; i != TB_PREFIX_ROOT; i = tree->nodes[i].parent)
-        pieces[--at] = (struct tb_long_piece){tree->nodes[i].depth,
-                                              tb_prefix_node_tokens(tree, i)};
+        for (size_t j = tb_prefix_node_pieces(tree, i, node_pieces); j-- > 0;)
+            pieces[--at] = node_pieces[j];
     return TB_OK;
 }
 
@@ -84,7 +85,7 @@ static uint64_t tokens_to(const struct tb_long_runs *runs,
                           const struct tb_long_path *path, uint32_t block_len,
                           uint64_t depth)
 {
-    const struct tb_long_piece *pieces = runs->pieces + path->piece_at;
+    const struct tb_prefix_piece *pieces = runs->pieces + path->piece_at;
     size_t low = 0, high = path->piece_count; // pieces that end up to `depth`
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -93,8 +94,8 @@ static uint64_t tokens_to(const struct tb_long_runs *runs,
         else
             high = middle;
     }
-    struct tb_long_piece before =
-        low ? pieces[low - 1] : (struct tb_long_piece){0};
+    struct tb_prefix_piece before =
+        low ? pieces[low - 1] : (struct tb_prefix_piece){0};
     return before.tokens + (depth - before.depth) * block_len;
 }
 

@@ -20,11 +20,6 @@ struct tb_long_run {
     uint32_t since;    /* ... at distances from since + 1 on */
 };
 
-struct tb_long_piece { /* of a path, by depth */
-    uint32_t depth;
-    uint64_t tokens; /* from the root to its end */
-};
-
 struct tb_long_path {
     size_t piece_at, piece_count;
     size_t run_at, run_count;
@@ -35,7 +30,7 @@ struct tb_long_runs {
     size_t count, capacity;
     struct tb_long_path *paths;
     size_t path_count, path_capacity;
-    struct tb_long_piece *pieces;
+    struct tb_prefix_piece *pieces; /* of paths, by depth */
     size_t piece_count, piece_capacity;
 };
 

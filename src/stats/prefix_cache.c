@@ -30,6 +30,11 @@ tb_status tb_prefix_cache_extend(struct tb_prefix_cache *cache,
                  : TB_OK;
 }
 
+tb_status tb_prefix_cache_answer(struct tb_prefix_cache *cache, uint64_t tokens)
+{
+    return tokens ? tb_prefix_tree_answer(&cache->tree, tokens) : TB_OK;
+}
+
 uint32_t tb_prefix_cache_last(const struct tb_prefix_cache *cache)
 {
     return cache->tree.end;
@@ -145,6 +150,7 @@ tb_status tb_prefix_cache_end(struct tb_prefix_cache *cache,
     const struct visitors agents = {tree, &cache->owners->agents,
                                     &cache->agents, false};
     uint32_t session_node = TB_PREFIX_ROOT, agent_node;
+    TB_TRY(tb_prefix_tree_complete(tree));
     if (prompt->session == NOBODY)
         visit_alone(tree);
     else

@@ -62,6 +62,10 @@ TB_NODISCARD tb_status tb_prefix_cache_extend(struct tb_prefix_cache *cache,
                                               const uint64_t *ids, size_t count,
                                               uint32_t tail_len);
 
+/* ... or by an answer of `tokens` tokens, first of all ... */
+TB_NODISCARD tb_status tb_prefix_cache_answer(struct tb_prefix_cache *cache,
+                                              uint64_t tokens);
+
 /* ... and is sent; owners know its row. `*served` is how many of its tokens an
  * infinite cache has. TB_ERR_MEMORY, TB_ERR_LIMIT. */
 TB_NODISCARD tb_status

@@ -31,6 +31,7 @@ tb_status tb_prefix_tree_init(struct tb_prefix_tree *tree, uint32_t block_len)
 void tb_prefix_tree_release(struct tb_prefix_tree *tree)
 {
     tb_memory_free(tree->nodes);
+    tb_memory_free(tree->answers);
     tb_memory_free(tree->ids);
     tb_memory_free(tree->children);
     *tree = (struct tb_prefix_tree){0};
@@ -48,17 +49,66 @@ uint32_t tb_prefix_node_len(const struct tb_prefix_tree *tree, uint32_t node)
     return nodes[node].depth - nodes[nodes[node].parent].depth;
 }
 
-static uint64_t first_id(const struct tb_prefix_tree *tree, uint32_t node)
+/* ---- answers ------------------------------------------------------------- */
+
+static uint32_t answer_of(const struct tb_prefix_tree *tree, uint32_t node)
+{
+    return tree->answers ? tree->answers[node] : 0;
+}
+
+static uint32_t blocks_of(const struct tb_prefix_tree *tree, uint64_t tokens)
+{
+    return (uint32_t)((tokens + tree->block_len - 1) / tree->block_len);
+}
+
+static uint32_t tail_of(const struct tb_prefix_tree *tree, uint64_t tokens)
+{
+    return (uint32_t)((tokens - 1) % tree->block_len) + 1;
+}
+
+/* The first id of an answer; others follow it. */
+static uint64_t answer_id(uint64_t tokens)
+{
+    return tb_hash64((struct tb_span){(const uint8_t *)&tokens, sizeof(tokens)},
+                     0);
+}
+
+size_t tb_prefix_node_pieces(const struct tb_prefix_tree *tree, uint32_t node,
+                             struct tb_prefix_piece pieces[2])
+{
+    uint32_t answer = answer_of(tree, node), parent = tree->nodes[node].parent;
+    size_t count = 0;
+    if (answer)
+        pieces[count++] = (struct tb_prefix_piece){
+            tree->nodes[parent].depth + blocks_of(tree, answer),
+            tb_prefix_node_tokens(tree, parent) + answer};
+    pieces[count++] = (struct tb_prefix_piece){
+        tree->nodes[node].depth, tb_prefix_node_tokens(tree, node)};
+    return count;
+}
+
+/* ---- ids ----------------------------------------------------------------- */
+
+// Of those that are its own, behind an answer.
+static uint64_t first_own_id(const struct tb_prefix_tree *tree, uint32_t node)
 {
     uint32_t id = tree->nodes[node].id;
     return tree->nodes[node].is_listed ? tree->ids[id] : id;
 }
 
+// What its parent knows it by.
+static uint64_t first_id(const struct tb_prefix_tree *tree, uint32_t node)
+{
+    uint32_t answer = answer_of(tree, node);
+    return answer ? answer_id(answer) : first_own_id(tree, node);
+}
+
 uint64_t tb_prefix_node_last_id(const struct tb_prefix_tree *tree,
                                 uint32_t node)
 {
-    uint32_t last = tb_prefix_node_len(tree, node) - 1;
-    return tree->nodes[node].is_run ? first_id(tree, node) + last
+    uint32_t last = tb_prefix_node_len(tree, node) -
+                    blocks_of(tree, answer_of(tree, node)) - 1;
+    return tree->nodes[node].is_run ? first_own_id(tree, node) + last
                                     : tree->ids[tree->nodes[node].id + last];
 }
 
@@ -160,6 +210,15 @@ static tb_status reserve_node(struct tb_prefix_tree *tree)
     if (!nodes)
         return TB_ERR_MEMORY;
     tree->nodes = nodes;
+    if (tree->answers) {
+        uint32_t *answers =
+            tb_array_grow(tree->answers, &tree->answer_capacity,
+                          (size_t)tree->node_count + 1, sizeof(*answers));
+        if (!answers)
+            return TB_ERR_MEMORY;
+        tree->answers = answers;
+        answers[tree->node_count] = 0;
+    }
     if (3 * tree->child_count >= 2 * tree->child_slots)
         TB_TRY(grow_children(tree));
     return TB_OK;
@@ -175,6 +234,19 @@ static tb_status reserve_ids(struct tb_prefix_tree *tree, size_t count)
         return TB_ERR_MEMORY;
     tree->ids = ids;
     return TB_OK;
+}
+
+/* Cuts off an answer, which becomes the ids of `above`. Room was made. */
+static void cut_answer(struct tb_prefix_tree *tree, uint32_t lower,
+                       struct tb_prefix_node *above)
+{
+    uint32_t answer = tree->answers[lower];
+    above->last_token =
+        (uint32_t)(tb_prefix_node_tokens(tree, above->parent) + answer - 1);
+    above->is_listed = above->is_run = true;
+    above->id = tree->id_count++;
+    tree->ids[above->id] = answer_id(answer);
+    tree->answers[lower] = 0;
 }
 
 /* Cuts `len` blocks off what a node's ids are. Room for one more was made. */
@@ -209,7 +281,8 @@ static void replace_child(struct tb_prefix_tree *tree, uint32_t lower,
     *slot = upper | (*slot ^ lower);
 }
 
-/* Cuts the first `len` blocks off `lower`, as a node of their own above it. */
+/* Cuts the first `len` blocks off `lower`, as a node of their own above it;
+ * where it begins with an answer, that is what they are. */
 static tb_status split(struct tb_prefix_tree *tree, uint32_t lower,
                        uint32_t len, uint32_t *upper)
 {
@@ -229,7 +302,10 @@ static tb_status split(struct tb_prefix_tree *tree, uint32_t lower,
     above->has_more = false;
     above->prompt_count = 0;
     below->parent = TB_PREFIX_NUMBER(number);
-    cut_ids(tree, below, len);
+    if (answer_of(tree, lower))
+        cut_answer(tree, lower, above);
+    else
+        cut_ids(tree, below, len);
     *upper = number;
     return TB_OK;
 }
@@ -270,9 +346,9 @@ static size_t common_count(const struct tb_prefix_tree *tree, uint32_t node,
 
 static tb_status add_ids(struct tb_prefix_tree *tree,
                          struct tb_prefix_node *node, const uint64_t *ids,
-                         size_t count)
+                         size_t count, bool is_run)
 {
-    node->is_run = are_in_row(ids, count);
+    node->is_run = is_run;
     node->is_listed = !node->is_run || ids[0] > UINT32_MAX;
     node->id = (uint32_t)ids[0];
     if (!node->is_listed)
@@ -285,25 +361,31 @@ static tb_status add_ids(struct tb_prefix_tree *tree,
     return TB_OK;
 }
 
-static tb_status add_node(struct tb_prefix_tree *tree, uint32_t parent,
-                          const uint64_t *ids, size_t count, uint32_t tail_len)
+/* A node behind the prompt's end, of the answer that waits for one, if any, and
+ * of `count` ids, of which is_run needs the first only. */
+static tb_status add_node(struct tb_prefix_tree *tree, const uint64_t *ids,
+                          size_t count, bool is_run, uint32_t tail_len)
 {
     TB_TRY(reserve_node(tree));
+    uint32_t parent = tree->end;
     uint32_t above_depth = tree->nodes[parent].depth;
-    uint64_t tokens = tb_prefix_node_tokens(tree, parent) +
+    uint64_t all = (uint64_t)count + blocks_of(tree, tree->answer);
+    uint64_t tokens = tb_prefix_node_tokens(tree, parent) + tree->answer +
                       (count - 1) * (uint64_t)tree->block_len + tail_len;
-    if (count > BLOCKS_MAX - above_depth ||
-        count > BLOCKS_MAX - tree->block_count)
+    if (all > BLOCKS_MAX - above_depth || all > BLOCKS_MAX - tree->block_count)
         return TB_ERR_LIMIT;
     struct tb_prefix_node node = {
         .parent = TB_PREFIX_NUMBER(parent),
-        .depth = above_depth + (uint32_t)count,
+        .depth = above_depth + (uint32_t)all,
         .last_token = (uint32_t)(tokens - 1),
     };
-    TB_TRY(add_ids(tree, &node, ids, count));
+    TB_TRY(add_ids(tree, &node, ids, count, is_run));
+    if (tree->answer)
+        tree->answers[tree->node_count] = tree->answer;
+    tree->answer = 0;
     tree->nodes[tree->node_count] = node;
     tree->end = tree->node_count++;
-    tree->block_count += (uint32_t)count;
+    tree->block_count += (uint32_t)all;
     add_child(tree, parent, tree->end);
     return TB_OK;
 }
@@ -313,6 +395,7 @@ static tb_status add_node(struct tb_prefix_tree *tree, uint32_t parent,
 void tb_prefix_tree_begin(struct tb_prefix_tree *tree, uint32_t start)
 {
     tree->end = tree->old_end = start;
+    tree->answer = 0;
 }
 
 /* Goes down from the end as far as there are nodes for it; `*done` is how many
@@ -324,6 +407,9 @@ static tb_status follow(struct tb_prefix_tree *tree, const uint64_t *ids,
         uint32_t child = find_child(tree, tree->end, ids[*done]);
         if (child == 0)
             break;
+        if (answer_of(tree, child))
+            TB_TRY(split(tree, child, blocks_of(tree, answer_of(tree, child)),
+                         &child));
         size_t len = tb_prefix_node_len(tree, child);
         size_t most = count - *done < len ? count - *done : len;
         size_t common = common_count(tree, child, ids + *done, most);
@@ -341,13 +427,60 @@ tb_status tb_prefix_tree_extend(struct tb_prefix_tree *tree,
                                 uint32_t tail_len)
 {
     size_t done = 0;
-    if (tree->end == tree->old_end) {
+    if (tree->end == tree->old_end && !tree->answer) {
         TB_TRY(follow(tree, ids, count, &done));
         tree->first_new = tree->node_count;
     }
-    return done < count
-               ? add_node(tree, tree->end, ids + done, count - done, tail_len)
-               : TB_OK;
+    if (done == count)
+        return TB_OK;
+    return add_node(tree, ids + done, count - done,
+                    are_in_row(ids + done, count - done), tail_len);
+}
+
+static tb_status add_answer(struct tb_prefix_tree *tree, uint64_t tokens)
+{
+    uint64_t first = answer_id(tokens);
+    return add_node(tree, &first, blocks_of(tree, tokens), true,
+                    tail_of(tree, tokens));
+}
+
+/* Goes on by an answer that is known there. */
+static tb_status follow_answer(struct tb_prefix_tree *tree, uint64_t tokens)
+{
+    uint32_t child = find_child(tree, tree->end, answer_id(tokens));
+    if (child && answer_of(tree, child))
+        TB_TRY(split(tree, child, blocks_of(tree, tokens), &child));
+    if (child)
+        tree->end = tree->old_end = child;
+    tree->first_new = tree->node_count;
+    return TB_OK;
+}
+
+tb_status tb_prefix_tree_answer(struct tb_prefix_tree *tree, uint64_t tokens)
+{
+    uint32_t before = tree->end;
+    if (tree->end == tree->old_end)
+        TB_TRY(follow_answer(tree, tokens));
+    if (tree->end != before)
+        return TB_OK;
+    if (tokens > UINT32_MAX)
+        return add_answer(tree, tokens);
+    if (!tree->answers) {
+        tree->answers =
+            tb_memory_zeroed(tree->node_capacity, sizeof(*tree->answers));
+        tree->answer_capacity = tree->node_capacity;
+    }
+    if (!tree->answers)
+        return TB_ERR_MEMORY;
+    tree->answer = (uint32_t)tokens;
+    return TB_OK;
+}
+
+tb_status tb_prefix_tree_complete(struct tb_prefix_tree *tree)
+{
+    uint32_t answer = tree->answer;
+    tree->answer = 0;
+    return answer ? add_answer(tree, answer) : TB_OK;
 }
 
 void tb_prefix_tree_end(struct tb_prefix_tree *tree, uint32_t row)

@@ -6,10 +6,15 @@
  * prompt leaves it on the way. The lower part keeps the number, so that
  * whoever holds the number of a path's end still has it.
  *
- * Memory: 32 bytes for each node, and 6 for finding those that are not the
- * first child. Ids that follow each other, as they do where they are given by
- * first appearance, need no more; others 8 bytes for each distinct block. One
- * thread at a time; zero-initialised, then tb_prefix_tree_init.
+ * An answer that goes on from a prompt has no ids: it is known by its length
+ * and by what stands before it. With the blocks behind it, it is one node as
+ * long as nobody else has that answer.
+ *
+ * Memory: 32 bytes for each node (36 where there are answers), and 6 for
+ * finding those that are not the first child. Ids that follow each other, as
+ * they do where they are given by first appearance, need no more; others 8
+ * bytes for each distinct block. One thread at a time; zero-initialised, then
+ * tb_prefix_tree_init.
  */
 #ifndef TB_PREFIX_TREE_H
 #define TB_PREFIX_TREE_H
@@ -45,6 +50,9 @@ struct tb_prefix_tree {
     size_t node_capacity;
     uint32_t node_count;
     uint32_t block_count; /* distinct blocks */
+    uint32_t *answers;    /* by node: tokens of the answer it begins with, or 0;
+                             NULL: there are none */
+    size_t answer_capacity;
     uint64_t *ids;
     size_t id_capacity;
     uint32_t id_count;  /* that are listed */
@@ -56,6 +64,13 @@ struct tb_prefix_tree {
      * there before, and the first of those that follow each other from there
      * on. */
     uint32_t end, old_end, first_new;
+    uint32_t answer; /* tokens of a new one whose node is not made yet, or 0 */
+};
+
+/* Blocks behind each other of which only the last may not be full. */
+struct tb_prefix_piece {
+    uint32_t depth;  /* blocks, ... */
+    uint64_t tokens; /* ... and tokens, from the root to its end */
 };
 
 /* TB_ERR_MEMORY */
@@ -72,7 +87,16 @@ TB_NODISCARD tb_status tb_prefix_tree_extend(struct tb_prefix_tree *tree,
                                              const uint64_t *ids, size_t count,
                                              uint32_t tail_len);
 
-/* The prompt is of row `row`. */
+/* Goes on by an answer of `tokens` tokens, at least 1. TB_ERR_MEMORY,
+ * TB_ERR_LIMIT as above. */
+TB_NODISCARD tb_status tb_prefix_tree_answer(struct tb_prefix_tree *tree,
+                                             uint64_t tokens);
+
+/* Nothing comes behind that; `end` is where the prompt ends. TB_ERR_MEMORY,
+ * TB_ERR_LIMIT. */
+TB_NODISCARD tb_status tb_prefix_tree_complete(struct tb_prefix_tree *tree);
+
+/* The complete prompt is of row `row`. */
 void tb_prefix_tree_end(struct tb_prefix_tree *tree, uint32_t row);
 
 /* Behind the last prompt, once: counts the rows of each node, in its
@@ -85,6 +109,10 @@ uint64_t tb_prefix_node_tokens(const struct tb_prefix_tree *tree,
 uint32_t tb_prefix_node_len(const struct tb_prefix_tree *tree, uint32_t node);
 uint64_t tb_prefix_node_last_id(const struct tb_prefix_tree *tree,
                                 uint32_t node);
+
+/* The node's pieces, one or two; how many. */
+size_t tb_prefix_node_pieces(const struct tb_prefix_tree *tree, uint32_t node,
+                             struct tb_prefix_piece pieces[2]);
 
 void tb_prefix_tree_release(struct tb_prefix_tree *tree);
 

@@ -153,6 +153,18 @@ static tb_status count_by_length(struct tb_stack_distance *stack,
                               length % block_len);
 }
 
+static tb_status count_piece(struct tb_stack_distance *stack,
+                             uint32_t block_len, const struct run *run,
+                             struct tb_prefix_piece before,
+                             struct tb_prefix_piece piece)
+{
+    uint64_t full = piece.depth - before.depth - 1;
+    uint64_t tail = piece.tokens - before.tokens - full * block_len;
+    uint64_t distance = run->since + UINT64_C(1) + before.depth - run->from;
+    TB_TRY(tb_token_curve_add(&stack->curve, distance, full, block_len));
+    return tb_token_curve_add(&stack->curve, distance + full, 1, tail);
+}
+
 static tb_status count_by_tree(struct tb_stack_distance *stack,
                                const struct tb_prefix_tree *tree,
                                const struct run *run)
@@ -160,15 +172,12 @@ static tb_status count_by_tree(struct tb_stack_distance *stack,
     for (uint32_t i = run->end; tree->nodes[i].depth > run->from;
          i = tree->nodes[i].parent) {
         uint32_t parent = tree->nodes[i].parent;
-        uint32_t len = tb_prefix_node_len(tree, i);
-        uint64_t tail = tb_prefix_node_tokens(tree, i) -
-                        tb_prefix_node_tokens(tree, parent) -
-                        (len - 1) * (uint64_t)tree->block_len;
-        uint64_t distance =
-            run->since + UINT64_C(1) + tree->nodes[parent].depth - run->from;
-        TB_TRY(tb_token_curve_add(&stack->curve, distance, len - 1,
-                                  tree->block_len));
-        TB_TRY(tb_token_curve_add(&stack->curve, distance + len - 1, 1, tail));
+        struct tb_prefix_piece before = {tree->nodes[parent].depth,
+                                         tb_prefix_node_tokens(tree, parent)};
+        struct tb_prefix_piece pieces[2];
+        size_t count = tb_prefix_node_pieces(tree, i, pieces);
+        for (size_t j = 0; j < count; before = pieces[j++])
+            TB_TRY(count_piece(stack, tree->block_len, run, before, pieces[j]));
     }
     return TB_OK;
 }

@@ -213,11 +213,9 @@ static tb_status add_times(struct tb_trace_analysis *analysis,
 /* ---- prompts ---------------------------------------------------------------
  */
 
-/* Ids for `count` blocks of which no row tells what is in them: known by
- * `what` and `number`, such as an answer and its length. They follow each
- * other, which the tree keeps in little. */
-static tb_status make_ids(struct tb_reblock *pieces, uint64_t what,
-                          uint64_t number, size_t count)
+/* Ids for `count` blocks of row `row` of which it does not tell what is in
+ * them. They follow each other, which the tree keeps in little. */
+static tb_status make_ids(struct tb_reblock *pieces, uint64_t row, size_t count)
 {
     uint64_t *ids =
         tb_array_grow(pieces->ids, &pieces->capacity, count + 1, sizeof(*ids));
@@ -225,15 +223,13 @@ static tb_status make_ids(struct tb_reblock *pieces, uint64_t what,
         return TB_ERR_MEMORY;
     pieces->ids = ids;
     pieces->count = count;
-    const uint64_t parts[] = {what, number};
+    const uint64_t parts[] = {row, count};
     uint64_t first =
         tb_hash64((struct tb_span){(const uint8_t *)parts, sizeof(parts)}, 0);
     for (size_t i = 0; i < count; i++)
         ids[i] = first + i;
     return TB_OK;
 }
-
-enum { ANSWER = 1, UNKNOWN = 2 };
 
 static uint64_t block_count(uint64_t tokens, uint64_t block_len)
 {
@@ -246,14 +242,13 @@ static uint32_t tail_of(uint64_t tokens, uint32_t block_len)
 }
 
 static tb_status add_unheld(struct tb_trace_analysis *analysis,
-                            struct tb_prefix_cache *cache, uint64_t what,
-                            uint64_t number, uint64_t tokens)
+                            struct tb_prefix_cache *cache, uint64_t tokens)
 {
     uint32_t block_len = cache->tree.block_len;
     uint64_t count = block_count(tokens, block_len);
     if (count == 0)
         return TB_OK;
-    TB_TRY(make_ids(&analysis->pieces, what, number, (size_t)count));
+    TB_TRY(make_ids(&analysis->pieces, analysis->row_count, (size_t)count));
     return tb_prefix_cache_extend(cache, analysis->pieces.ids, (size_t)count,
                                   tail_of(tokens, block_len));
 }
@@ -284,9 +279,9 @@ static tb_status add_before(struct tb_trace_analysis *analysis,
     bool is_later = analysis->is_delta && session->turn_count > 0;
     uint32_t start = is_later ? sized->ends[placed->session] : TB_PREFIX_ROOT;
     tb_prefix_cache_begin(&sized->cache, start);
-    return is_later ? add_unheld(analysis, &sized->cache, ANSWER,
-                                 session->output_tokens, session->output_tokens)
-                    : TB_OK;
+    return is_later
+               ? tb_prefix_cache_answer(&sized->cache, session->output_tokens)
+               : TB_OK;
 }
 
 static tb_status keep_end(struct tb_sized_cache *sized,
@@ -317,8 +312,8 @@ static tb_status add_prompt(struct tb_trace_analysis *analysis,
     TB_TRY(add_ids(analysis, sized, row, count, covered));
     // In later increments the rest is there, so that it needs a place.
     if (analysis->is_delta)
-        TB_TRY(add_unheld(analysis, &sized->cache, UNKNOWN, analysis->row_count,
-                          row->input_length - covered));
+        TB_TRY(
+            add_unheld(analysis, &sized->cache, row->input_length - covered));
     struct tb_cached_prompt prompt = {.session = placed->session,
                                       .agent = placed->agent,
                                       .length = placed->prompt_tokens,
