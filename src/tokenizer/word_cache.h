@@ -99,14 +99,16 @@ static inline void tb_short_key(struct tb_span word, size_t readable_len,
                                         {UINT64_MAX, 0x000000FFFFFFFFFF},
                                         {UINT64_MAX, 0x0000FFFFFFFFFFFF},
                                         {UINT64_MAX, 0x00FFFFFFFFFFFFFF}};
-    key[0] = key[1] = 0;
     if (readable_len >= 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
         memcpy(key, word.ptr, 16);
         key[0] &= masks[word.len][0];
-        key[1] &= masks[word.len][1];
-    } else {
-        memcpy(key, word.ptr, word.len);
+        // Not stored as a byte: to read the half that it is in would have to
+        // wait until both stores have left the core.
+        key[1] = (key[1] & masks[word.len][1]) | (uint64_t)word.len << 56;
+        return;
     }
+    key[0] = key[1] = 0;
+    memcpy(key, word.ptr, word.len);
     ((uint8_t *)key)[15] = (uint8_t)word.len; // the 16th byte in memory
 }
 
