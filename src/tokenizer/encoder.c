@@ -172,7 +172,7 @@ static tb_status take_added_tokens(struct tb_encoder *encoder,
 /* ---- many words at once ---------------------------------------------------
  */
 
-enum { CUT_AHEAD = 16, CUT_MOST = CUT_AHEAD + TB_PATTERN_CUT_MORE };
+enum { CUT_AHEAD = 32, CUT_MOST = CUT_AHEAD + TB_PATTERN_CUT_MORE };
 
 /* Words that have been cut off and are looked up together. */
 struct cut_words {
