@@ -1,10 +1,13 @@
 /* Proves: whatever the bytes are, reading them as rows ends; a row that is
- * strictly JSON and an object is read; and a check for any consumer ends with
- * counts that add up. */
+ * strictly JSON and an object is read; what is read in one go is what is read
+ * the long way; and a check for any consumer ends with counts that add up. */
 #include "fuzz.h"
+
+#include <string.h>
 
 #include "json_strict.h"
 #include "mooncake_reader.h"
+#include "plain_row.h"
 #include "validator.h"
 
 static void see(void *context, const struct tb_finding *finding)
@@ -12,6 +15,42 @@ static void see(void *context, const struct tb_finding *finding)
     uint64_t *count = context;
     FUZZ_CHECK(finding->place.message[0]);
     ++*count;
+}
+
+static void compare(const struct tb_mooncake_record *a,
+                    const struct tb_mooncake_record *b)
+{
+    for (size_t i = 0; i < TB_MOONCAKE_FIELD_COUNT; i++) {
+        const struct tb_mooncake_value *x = &a->fields[i], *y = &b->fields[i];
+        FUZZ_CHECK(x->kind == y->kind && x->key_count == y->key_count);
+        FUZZ_CHECK(x->is_repaired == y->is_repaired);
+        FUZZ_CHECK(tb_span_equal(x->text, y->text));
+    }
+    FUZZ_CHECK(a->id_count == b->id_count);
+    FUZZ_CHECK(a->odd_item == b->odd_item && a->bad_item == b->bad_item);
+    FUZZ_CHECK(a->id_count == 0 ||
+               memcmp(a->ids, b->ids, a->id_count * sizeof(*a->ids)) == 0);
+}
+
+/* With a tab in it the row has to be read the long way. */
+static void check_plain(struct tb_span line)
+{
+    struct tb_mooncake_record quick = {.odd_item = TB_MOONCAKE_NO_ITEM,
+                                       .bad_item = TB_MOONCAKE_NO_ITEM};
+    struct tb_mooncake_record slow = {0};
+    struct tb_buffer copy = TB_BUFFER(1 << 26);
+    struct tb_arena arena = {0};
+    if (tb_plain_row_read(line, &quick)) {
+        FUZZ_CHECK(tb_buffer_append(&copy, TB_SPAN("{\t")) == TB_OK);
+        FUZZ_CHECK(tb_buffer_append(&copy, tb_span_from(line, 1)) == TB_OK);
+        FUZZ_CHECK(tb_mooncake_record_read(&slow, tb_buffer_span(&copy), 0, 1,
+                                           &arena, NULL) == TB_OK);
+        compare(&quick, &slow);
+    }
+    tb_mooncake_record_release(&quick);
+    tb_mooncake_record_release(&slow);
+    tb_buffer_release(&copy);
+    tb_arena_release(&arena);
 }
 
 static void check_row(struct tb_span line, uint64_t offset, uint64_t number)
@@ -25,6 +64,7 @@ static void check_row(struct tb_span line, uint64_t offset, uint64_t number)
     FUZZ_CHECK(!is_strict || line.ptr[0] != '{' || status == TB_OK ||
                status == TB_ERR_LIMIT);
     FUZZ_CHECK(is_strict || fault.at <= line.len);
+    check_plain(line);
     tb_mooncake_record_release(&record);
     tb_arena_release(&arena);
 }

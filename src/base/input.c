@@ -121,7 +121,8 @@ static tb_status open_fd(struct tb_input *input, struct tb_error *error)
         input->is_standard = true;
         input->fd = STDIN_FILENO;
     } else {
-        input->fd = tb_wait_open(input->path, O_RDONLY);
+        input->fd = tb_wait_open(input->path, O_RDONLY, input->is_stopping,
+                                 input->stop_context);
     }
     if (input->fd < 0 && errno == EINTR)
         return fail_stopped(error);
@@ -184,11 +185,19 @@ static tb_status alloc_parts(struct tb_input *input, const char *path)
 tb_status tb_input_open(const char *path, struct tb_input **input,
                         struct tb_error *error)
 {
+    return tb_input_open_until(NULL, NULL, path, input, error);
+}
+
+tb_status tb_input_open_until(bool (*is_stopping)(void *context), void *context,
+                              const char *path, struct tb_input **input,
+                              struct tb_error *error)
+{
     struct tb_input *made = tb_memory_zeroed(1, sizeof(*made));
     *input = NULL;
     if (!made)
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     made->fd = made->keep_fd = -1;
+    tb_input_on_signal(made, is_stopping, context);
     tb_status status = alloc_parts(made, path);
     if (status != TB_OK)
         tb_fail(error, status, "out of memory");

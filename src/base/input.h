@@ -21,6 +21,13 @@ struct tb_input; /* one thread at a time, but for tb_input_read_at */
 TB_NODISCARD tb_status tb_input_open(const char *path, struct tb_input **input,
                                      struct tb_error *error);
 
+/* The same, and `is_stopping` is asked as after tb_input_on_signal, also while
+ * this waits. */
+TB_NODISCARD tb_status tb_input_open_until(bool (*is_stopping)(void *context),
+                                           void *context, const char *path,
+                                           struct tb_input **input,
+                                           struct tb_error *error);
+
 /* Reads up to `size` bytes; `*len` is 0 at the end and only there. */
 TB_NODISCARD tb_status tb_input_read(struct tb_input *input, uint8_t *bytes,
                                      size_t size, size_t *len,

@@ -123,7 +123,8 @@ static tb_status open_temp(struct tb_output *output, const struct stat *old,
 static tb_status open_stream(struct tb_output *output, struct tb_error *error)
 {
     output->is_stream = true;
-    output->fd = tb_wait_open(text_of(&output->path), O_WRONLY);
+    output->fd = tb_wait_open(text_of(&output->path), O_WRONLY,
+                              output->is_stopping, output->stop_context);
     if (output->fd < 0 && errno == EINTR)
         return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
     return output->fd < 0 ? fail_errno(output, "cannot open", error) : TB_OK;
@@ -181,10 +182,19 @@ static tb_status open_all(struct tb_output *output, const char *path,
 tb_status tb_output_open(const char *path, struct tb_output **output,
                          struct tb_error *error)
 {
+    return tb_output_open_until(NULL, NULL, path, output, error);
+}
+
+tb_status tb_output_open_until(bool (*is_stopping)(void *context),
+                               void *context, const char *path,
+                               struct tb_output **output,
+                               struct tb_error *error)
+{
     struct tb_output *made = tb_memory_zeroed(1, sizeof(*made));
     if (!made)
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     made->fd = -1;
+    tb_output_on_signal(made, is_stopping, context);
     made->path = made->target = made->temp = TB_BUFFER(PATH_LIMIT);
     made->block = TB_BUFFER(BLOCK_SIZE);
     tb_status status = open_all(made, path, error);

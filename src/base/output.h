@@ -19,6 +19,13 @@ TB_NODISCARD tb_status tb_output_open(const char *path,
                                       struct tb_output **output,
                                       struct tb_error *error);
 
+/* The same, and `is_stopping` is asked as after tb_output_on_signal, also while
+ * this waits. */
+TB_NODISCARD tb_status tb_output_open_until(bool (*is_stopping)(void *context),
+                                            void *context, const char *path,
+                                            struct tb_output **output,
+                                            struct tb_error *error);
+
 /* TB_ERR_CLOSED when the reader of a pipe went away. */
 TB_NODISCARD tb_status tb_output_write(struct tb_output *output,
                                        struct tb_span bytes,

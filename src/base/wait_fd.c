@@ -19,16 +19,19 @@ bool tb_wait_is_stopped(void)
     return is_stopping && is_stopping();
 }
 
-int tb_wait_open(const char *path, int flags)
+int tb_wait_open(const char *path, int flags,
+                 bool (*is_stopping)(void *context), void *context)
 {
     int fd = -1;
+    bool must_stop = tb_wait_is_stopped();
     errno = EINTR;
-    while (fd < 0 && errno == EINTR) {
-        if (tb_wait_is_stopped()) {
-            errno = EINTR;
-            break;
-        }
+    while (fd < 0 && errno == EINTR && !must_stop) {
         fd = open(path, flags | O_CLOEXEC);
+        if (fd >= 0 || errno != EINTR)
+            break;
+        must_stop =
+            tb_wait_is_stopped() || (is_stopping && is_stopping(context));
+        errno = EINTR; // whatever was asked
     }
     return fd;
 }

@@ -26,7 +26,9 @@ void tb_wait_on_signal(bool (*is_stopping)(void));
 bool tb_wait_is_stopped(void);
 
 /* As open with O_CLOEXEC, but goes on after a signal, unless it is time to
- * stop: then -1 and EINTR, also before it began. */
-int tb_wait_open(const char *path, int flags);
+ * stop: then -1 and EINTR, also before it began. `is_stopping` (may be NULL) is
+ * asked too, once a signal came while it waited. */
+int tb_wait_open(const char *path, int flags,
+                 bool (*is_stopping)(void *context), void *context);
 
 #endif

@@ -385,9 +385,8 @@ static tb_status read_input(struct run *run, const char *path,
                             struct tb_error *error)
 {
     struct tb_input *input;
-    TB_TRY(tb_input_open(path, &input, error));
+    TB_TRY(tb_input_open_until(is_stopping, run, path, &input, error));
     run->input = input;
-    tb_input_on_signal(input, is_stopping, run);
     run->bytes_total = run->bytes_done + tb_input_bytes_total(input);
     if (run->options->input_count > 1)
         run->bytes_total = 0; // the others' sizes are not known yet

@@ -113,16 +113,14 @@ tb_status tb_run_output_open(struct tb_run_output *output,
     TB_TRY(choose_paths(output, options, error));
     if (options->is_dry_run)
         return TB_OK;
-    TB_TRY(tb_output_open(output->path, &output->rows, error));
-    tb_output_on_signal(output->rows, is_stopping, context);
-    if (options->calls) {
-        TB_TRY(tb_output_open(options->calls, &output->calls, error));
-        tb_output_on_signal(output->calls, is_stopping, context);
-    }
-    if (options->report) {
-        TB_TRY(tb_output_open(options->report, &output->page, error));
-        tb_output_on_signal(output->page, is_stopping, context);
-    }
+    TB_TRY(tb_output_open_until(is_stopping, context, output->path,
+                                &output->rows, error));
+    if (options->calls)
+        TB_TRY(tb_output_open_until(is_stopping, context, options->calls,
+                                    &output->calls, error));
+    if (options->report)
+        TB_TRY(tb_output_open_until(is_stopping, context, options->report,
+                                    &output->page, error));
     return TB_OK;
 }
 

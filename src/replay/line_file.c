@@ -64,8 +64,7 @@ tb_status tb_line_file_read(const char *path, tb_line_file_fn on_line,
                             struct tb_error *error)
 {
     struct reading reading = {.is_stopping = is_stopping, .losses = losses};
-    TB_TRY(tb_input_open(path, &reading.input, error));
-    tb_input_on_signal(reading.input, is_stopping, NULL);
+    TB_TRY(tb_input_open_until(is_stopping, NULL, path, &reading.input, error));
     reading.lines = tb_line_reader_on(reading.input);
     tb_status status = read_lines(&reading, on_line, context, error);
     if (status != TB_OK)

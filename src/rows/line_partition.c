@@ -29,10 +29,9 @@ static tb_status open_part(struct tb_line_partition *partition,
     memcpy(part->path, path, size);
     if (number == 0)
         tb_path_make_folders(path, 0777);
-    TB_TRY(tb_output_open(path, &part->output, error));
-    tb_output_on_signal(part->output, partition->stop.is_stopping,
-                        partition->stop.context);
-    return TB_OK;
+    return tb_output_open_until(partition->stop.is_stopping,
+                                partition->stop.context, path, &part->output,
+                                error);
 }
 
 tb_status tb_line_partition_open(struct tb_line_partition *partition,
@@ -172,9 +171,8 @@ tb_status tb_line_partition_add(struct tb_line_partition *partition,
                                 const char *path, struct tb_error *error)
 {
     struct tb_input *input;
-    TB_TRY(tb_input_open(path, &input, error));
-    tb_input_on_signal(input, partition->stop.is_stopping,
-                       partition->stop.context);
+    TB_TRY(tb_input_open_until(partition->stop.is_stopping,
+                               partition->stop.context, path, &input, error));
     struct tb_line_reader lines = tb_line_reader_on(input);
     tb_status status = add_lines(partition, &lines, error);
     if (status != TB_OK)

@@ -12,9 +12,8 @@ tb_status tb_row_output_open(struct tb_row_output *output, const char *path,
     if (!tb_path_format(output->meta_path, sizeof(output->meta_path),
                         "%s.meta.json", path))
         return tb_fail(error, TB_ERR_USAGE, "the output's path is too long");
-    TB_TRY(tb_output_open(path, &output->rows, error));
-    tb_output_on_signal(output->rows, stop.is_stopping, stop.context);
-    return TB_OK;
+    return tb_output_open_until(stop.is_stopping, stop.context, path,
+                                &output->rows, error);
 }
 
 tb_status tb_row_output_spare(const struct tb_row_output *output,

@@ -136,34 +136,46 @@ class ConversionTest(unittest.TestCase):
         with self.assertRaises(Enough):
             list(convert(TELEMETRY, on_progress=refuse))
 
-    def test_interrupt(self):
-        """Ctrl-C while C waits for a pipe that stays empty."""
-        pipe = self.folder / "pipe"
-        os.mkfifo(pipe)
-        code = (
-            "import sys, tracebake\n"
-            "try:\n"
-            "    tracebake.convert(sys.argv[1], tokenizer='builtin',\n"
-            "                      output_file=sys.argv[2])\n"
-            "except KeyboardInterrupt:\n"
-            "    print('interrupted')\n")
+    def interrupt(self, code, *paths):
+        """What a conversion prints that gets Ctrl-C until it ends."""
         process = subprocess.Popen(
-            [sys.executable, "-c", code, pipe, self.folder / "rows.jsonl"],
+            [sys.executable, "-c",
+             "import sys, tracebake\n"
+             "try:\n"
+             "    print('begins', flush=True)\n"
+             f"    tracebake.convert({code}, tokenizer='builtin')\n"
+             "except KeyboardInterrupt:\n"
+             "    print('interrupted')\n", *paths],
             stdout=subprocess.PIPE, text=True)
-        with open(pipe, "wb") as writer:
-            writer.write(b"[" + b" " * 1000)
-            writer.flush()
-            # One that comes before C waits interrupts nothing.
-            for _ in range(100):
-                if process.poll() is not None:
-                    break
-                process.send_signal(signal.SIGINT)
-                time.sleep(0.1)
-            process.kill()
-            said = process.stdout.read()
-            process.stdout.close()
-        self.assertEqual(said, "interrupted\n")
-        self.assertFalse((self.folder / "rows.jsonl").exists())
+        self.assertEqual(process.stdout.readline(), "begins\n")
+        time.sleep(0.5)  # until C waits: before, Python stops by itself
+        for _ in range(100):
+            if process.poll() is not None:
+                break
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+        process.kill()
+        said = process.stdout.read()
+        process.stdout.close()
+        process.wait()
+        return said
+
+    def test_interrupt(self):
+        """Ctrl-C while C waits for a pipe: for more, for a first byte, for
+        whoever writes or reads it."""
+        pipe, rows = self.folder / "pipe", self.folder / "rows.jsonl"
+        os.mkfifo(pipe)
+        code = "sys.argv[1], output_file=sys.argv[2]"
+        for sent in (b"[" + b" " * 1000, b""):
+            writer = os.open(pipe, os.O_RDWR)
+            os.write(writer, sent)
+            self.assertEqual(self.interrupt(code, pipe, rows),
+                             "interrupted\n")
+            os.close(writer)
+        self.assertEqual(self.interrupt(code, pipe, rows), "interrupted\n")
+        self.assertEqual(self.interrupt(code, TELEMETRY, pipe),
+                         "interrupted\n")
+        self.assertFalse(rows.exists())
 
 
 class ProgramTest(unittest.TestCase):
