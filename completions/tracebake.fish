@@ -153,6 +153,8 @@ complete -c tracebake -n '__tracebake_is rewrite' -F
 complete -c tracebake -n '__tracebake_is rewrite' -l for -x -a 'mooncake aiperf dynamo' -d 'Who is to replay the rows'
 complete -c tracebake -n '__tracebake_is rewrite' -l calls -r -F -d 'The calls that the converter wrote beside the rows with --calls'
 complete -c tracebake -n '__tracebake_is rewrite' -l endpoint -x -a 'completions chat' -d 'What the replay will call'
+complete -c tracebake -n '__tracebake_is rewrite' -l max-delay -x -d 'No recorded gap is longer than MS milliseconds'
+complete -c tracebake -n '__tracebake_is rewrite' -l speedup -x -d 'Divide recorded gaps, after --max-delay, and timestamps by X'
 complete -c tracebake -n '__tracebake_is rewrite' -l output-file -r -F -d 'Where the rows go'
 complete -c tracebake -n '__tracebake_is rewrite' -l quiet -d 'Only errors'
 complete -c tracebake -n '__tracebake_is rewrite' -s h -l help -d 'Show this page'

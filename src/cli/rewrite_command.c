@@ -11,7 +11,7 @@
 
 struct arguments {
     struct tb_text_list files;
-    const char *output, *calls;
+    const char *output, *calls, *max_delay, *speedup;
     int consumer, endpoint;
     bool is_quiet, is_help;
     int argc;
@@ -32,6 +32,13 @@ static const struct tb_option options[] = {
      "template, which rows do not have: only with the tokenizer 'builtin', "
      "which has none.",
      offsetof(struct arguments, endpoint), 0, 0},
+    {NULL, "max-delay", TB_OPTION_TEXT, "MS", "none",
+     "No recorded gap is longer than MS milliseconds. Gaps and times are made "
+     "of the calls: what the rows were converted with is to be given again.",
+     offsetof(struct arguments, max_delay), 0, 0},
+    {NULL, "speedup", TB_OPTION_TEXT, "X", "1",
+     "Divide recorded gaps, after --max-delay, and timestamps by X.",
+     offsetof(struct arguments, speedup), 0, 0},
     {NULL, "output-file", TB_OPTION_TEXT, "FILE",
      "INPUT_rewrite.jsonl, INPUT without its extension",
      "Where the rows go: whole, or not at all. '-' is standard output; a name "
@@ -82,54 +89,35 @@ struct job {
 /* ---- what is wanted, and what is there -------------------------------- */
 
 // What the converters' --for sets, by their own table.
-static tb_status choose_form(struct job *job, struct tb_error *error)
+static tb_status choose_form(const struct arguments *arguments,
+                             struct tb_row_form *form, struct tb_error *error)
 {
     struct tb_convert_arguments wanted = tb_convert_arguments_none();
     struct tb_convert_options convert = {0};
-    wanted.consumer = job->arguments->consumer;
-    wanted.endpoint = job->arguments->endpoint;
+    wanted.consumer = arguments->consumer;
+    wanted.endpoint = arguments->endpoint;
+    wanted.max_delay = arguments->max_delay;
+    wanted.speedup = arguments->speedup;
+    if (arguments->consumer == TB_CONSUMER_ANY &&
+        (arguments->max_delay || arguments->speedup))
+        return tb_fail(error, TB_ERR_USAGE,
+                       "rows for mooncake have no gaps and times that "
+                       "'--max-delay' and '--speedup' could change");
     TB_TRY(tb_convert_arguments_apply(&wanted, &convert, error));
-    job->options.form = convert.form;
+    *form = convert.form;
     return TB_OK;
-}
-
-static tb_status check_rows(struct job *job, struct tb_error *error)
-{
-    const struct tb_meta_reading *meta = &job->rows.input.meta;
-    const char *problem = NULL;
-    bool is_delta_wanted = job->options.form.rows == TB_ROWS_DELTA;
-    job->options.is_delta = meta->is_delta;
-    job->options.is_telemetry = meta->is_telemetry;
-    job->options.block_size = meta->block_size;
-    if (meta->is_messages)
-        problem = "rows of messages have no lengths and ids";
-    else if (!meta->has_prompt || meta->block_size == 0 || !meta->has_format)
-        problem = "no meta file of a conversion is beside them";
-    else if (meta->is_compat)
-        problem = "--compat knows no other form";
-    else if (meta->has_content_ids)
-        problem = "--ids content makes ids of tokens, which rows do not have";
-    else if (meta->is_delta && !is_delta_wanted)
-        problem = "increments have no whole prompts: the tokens of answers are "
-                  "not in them";
-    else if (job->options.form.endpoint == TB_ENDPOINT_CHAT &&
-             strcmp(meta->tokenizer, "builtin") != 0)
-        problem = "what a chat endpoint adds is in the tokenizer's chat "
-                  "template, which rows do not have (--endpoint completions "
-                  "needs none)";
-    return problem ? tb_fail(error, TB_ERR_USAGE,
-                             "these rows cannot be rewritten: %s", problem)
-                   : TB_OK;
 }
 
 static tb_status open_files(struct job *job, struct tb_error *error)
 {
     const struct arguments *arguments = job->arguments;
+    struct tb_row_form form;
     TB_TRY(tb_row_job_open(&job->rows, arguments->files.items[0],
                            arguments->output, "_rewrite", table.command,
                            arguments->argc, arguments->argv, error));
-    TB_TRY(choose_form(job, error));
-    TB_TRY(check_rows(job, error));
+    TB_TRY(choose_form(arguments, &form, error));
+    TB_TRY(tb_rewrite_options_choose(&job->rows.input.meta, &form,
+                                     &job->options, error));
     TB_TRY(tb_row_output_spare(&job->rows.output, arguments->calls, error));
     TB_TRY(tb_call_input_open(&job->calls, arguments->calls, error));
     tb_input_on_signal(job->calls.input, tb_row_command_stop().is_stopping,
@@ -185,8 +173,10 @@ static tb_status write_rows(struct job *job, struct tb_error *error)
 static tb_status commit(struct job *job, struct tb_error *error)
 {
     struct tb_meta_counts counts = tb_row_rewrite_counts(job->rewrite);
-    struct tb_meta_change change = {
-        .has_rows = true, .rows = job->options.form.rows, .counts = &counts};
+    struct tb_meta_change change = {.has_rows = true,
+                                    .rows = job->options.form.rows,
+                                    .counts = &counts,
+                                    .keeps_losses = true};
     return tb_row_job_commit(&job->rows, &change, error);
 }
 

@@ -57,6 +57,50 @@ struct tb_row_rewrite {
     struct tb_meta_counts counts;
 };
 
+/* ---- what can be made ------------------------------------------------- */
+
+static const char *problem_of(const struct tb_meta_reading *meta,
+                              const struct tb_row_form *form)
+{
+    if (meta->is_messages)
+        return "rows of messages have no lengths and ids";
+    if (!meta->has_prompt || meta->block_size == 0 || !meta->has_format)
+        return "no meta file of a conversion is beside them";
+    if (meta->is_compat)
+        return "--compat knows no other form";
+    if (meta->has_content_ids)
+        return "--ids content makes ids of tokens, which rows do not have";
+    if (form->rows == TB_ROWS_MESSAGES)
+        return "they do not have the messages";
+    if (meta->is_delta && form->rows != TB_ROWS_DELTA)
+        return "increments have no whole prompts: the tokens of answers are "
+               "not in them";
+    if (form->endpoint == TB_ENDPOINT_CHAT &&
+        strcmp(meta->tokenizer, "builtin") != 0)
+        return "what a chat endpoint adds is in the tokenizer's chat "
+               "template, which rows do not have (--endpoint completions "
+               "needs none)";
+    return NULL;
+}
+
+tb_status tb_rewrite_options_choose(const struct tb_meta_reading *meta,
+                                    const struct tb_row_form *form,
+                                    struct tb_rewrite_options *options,
+                                    struct tb_error *error)
+{
+    const char *problem = problem_of(meta, form);
+    if (problem)
+        return tb_fail(error, TB_ERR_USAGE,
+                       "these rows cannot be rewritten: %s", problem);
+    *options = (struct tb_rewrite_options){.form = *form,
+                                           .is_delta = meta->is_delta,
+                                           .is_telemetry = meta->is_telemetry,
+                                           .block_size = meta->block_size};
+    return TB_OK;
+}
+
+/* ---- making one, and its end ------------------------------------------ */
+
 tb_status tb_row_rewrite_new(const struct tb_rewrite_options *options,
                              struct tb_row_rewrite **rewrite)
 {

@@ -23,6 +23,7 @@
 
 #include "call_line.h"
 #include "convert.h"
+#include "meta.h"
 #include "row_input.h"
 
 struct tb_row_rewrite;
@@ -33,6 +34,12 @@ struct tb_rewrite_options {
     bool is_telemetry;
     uint32_t block_size; /* tokens */
 };
+
+/* For rows that `meta` says what they are, in `form`. TB_ERR_USAGE with the
+ * reason when they do not have what is wanted. */
+TB_NODISCARD tb_status tb_rewrite_options_choose(
+    const struct tb_meta_reading *meta, const struct tb_row_form *form,
+    struct tb_rewrite_options *options, struct tb_error *error);
 
 /* TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_row_rewrite_new(

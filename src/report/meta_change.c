@@ -105,6 +105,24 @@ static tb_status put_rows(struct copying *copying)
     return TB_OK;
 }
 
+static tb_status put_counts(struct copying *copying)
+{
+    static const char *const said[] = {"sessions", "rows", "input_tokens",
+                                       "output_tokens"};
+    const struct tb_meta_change *change = copying->change;
+    if (!change->counts) {
+        put_raw(copying, "counts", copying->counts);
+        return TB_OK;
+    }
+    tb_json_form_open(&copying->form, "counts", '{');
+    tb_meta_counts_put(&copying->form, change->counts);
+    if (change->keeps_losses && tb_field_is_filled(copying->counts, '{'))
+        TB_TRY(put_rest(copying, copying->counts, said,
+                        sizeof(said) / sizeof(said[0])));
+    tb_json_form_close(&copying->form, '}');
+    return TB_OK;
+}
+
 static tb_status put_all(struct copying *copying, struct tb_span old)
 {
     static const char *const said[] = {
@@ -129,10 +147,7 @@ static tb_status put_all(struct copying *copying, struct tb_span old)
         TB_TRY(
             put_rest(copying, old, said,
                      change->has_new_ids ? SAID_COUNT : SAID_COUNT - OF_IDS));
-    if (change->counts)
-        tb_meta_counts_put(form, change->counts);
-    else
-        put_raw(copying, "counts", copying->counts);
+    TB_TRY(put_counts(copying));
     tb_json_form_close(form, '}');
     return form->status;
 }

@@ -14,6 +14,7 @@ struct tb_meta_change {
     uint32_t block_size;                 /* tokens; 0: as it was */
     bool has_new_ids;                    /* ids are not by content any more */
     const struct tb_meta_counts *counts; /* NULL: as they were */
+    bool keeps_losses; /* of the same calls: what else was counted stays */
 };
 
 /* Appends one JSON object. `old` is a meta file's content, or empty when there

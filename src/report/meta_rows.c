@@ -22,10 +22,8 @@ void tb_meta_rows_put(struct tb_json_form *form, tb_rows rows)
 void tb_meta_counts_put(struct tb_json_form *form,
                         const struct tb_meta_counts *counts)
 {
-    tb_json_form_open(form, "counts", '{');
     tb_json_form_number(form, "sessions", counts->sessions);
     tb_json_form_number(form, "rows", counts->rows);
     tb_json_form_number(form, "input_tokens", counts->input_tokens);
     tb_json_form_number(form, "output_tokens", counts->output_tokens);
-    tb_json_form_close(form, '}');
 }

@@ -9,7 +9,7 @@ struct tb_meta_counts {
     uint64_t sessions, rows, input_tokens, output_tokens;
 };
 
-/* Puts the object "counts". */
+/* Puts the members of the object "counts". */
 void tb_meta_counts_put(struct tb_json_form *form,
                         const struct tb_meta_counts *counts);
 

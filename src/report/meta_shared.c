@@ -79,7 +79,9 @@ tb_status tb_meta_shared_json(const struct tb_meta_shared *shared,
                           tb_span_of(shared->fingerprint));
         tb_json_form_close(&form, '}');
     }
+    tb_json_form_open(&form, "counts", '{');
     tb_meta_counts_put(&form, &shared->counts);
+    tb_json_form_close(&form, '}');
     tb_json_form_close(&form, '}');
     return form.status;
 }

@@ -41,18 +41,16 @@ def meta_of(rows):
     meta = json.loads(Path(f"{rows}.meta.json").read_text())
     counts = meta["counts"]
     return (meta["rows"], meta["block_size"], meta["inputs"],
-            meta["tokenizer"],
-            {key: counts[key] for key in ("sessions", "rows", "input_tokens",
-                                          "output_tokens")})
+            meta["tokenizer"], counts)
 
 
-def compare(options, rows, wanted, consumer, what):
+def compare(options, rows, wanted, consumer, what, times=()):
     """None when it is refused, else whether it is the same."""
     made = rows.parent / "made.jsonl"
     made.unlink(missing_ok=True)
     process = harness.run(options.tracebake, [
         "rewrite", rows, "--for", consumer, "--calls", f"{rows}.calls",
-        "--output-file", made, "--quiet"], check=False)
+        "--output-file", made, "--quiet", *times], check=False)
     if process.returncode == 1 and REFUSAL in process.stderr and \
             not made.exists():
         return None
@@ -87,6 +85,25 @@ def check_trace(options, trace, folder, arguments, counts):
                 return False
             counts[equal] += 1
     return True
+
+
+def check_times(options, folder):
+    """Gaps and times that the conversion changes, given again."""
+    times = ["--max-delay", "700", "--speedup", "2.5"]
+    whole, wanted = folder / "whole.jsonl", folder / "wanted.jsonl"
+    found = 0
+    for trace in sorted(harness.DATA.glob("*.gz")):
+        if not convert(options.tracebake, trace, whole, []):
+            continue
+        for consumer in ("aiperf", "dynamo"):
+            convert(options.tracebake, trace, wanted,
+                    ["--for", consumer, *times])
+            what = f"{trace.name} {times} -> {consumer}"
+            if not compare(options, whole, wanted, consumer, what, times):
+                return False
+            found += 1
+    print(f"times: {found} files are the same")
+    return found > 10
 
 
 def check_data(options, folder):
@@ -223,6 +240,7 @@ def main():
     def job():
         with tempfile.TemporaryDirectory() as folder:
             return (check_data(options, Path(folder))
+                    and check_times(options, Path(folder))
                     and check_random(options, Path(folder))
                     and check_template(options, Path(folder))
                     and check_refused(options, Path(folder)))
