@@ -331,6 +331,8 @@ class SentencePiece:
                 or one < 20]
 
 
+J2 = "ai21_tokenizer", "resources/j2-tokenizer/j2-tokenizer.model"
+
 SYMBOLS = ["<|im_start|>", "<|im_end|>", "<|im", "é", "ab", "abc", "bcd", "  ",
            "\u2581\u2581", "don't", "\n", "中文", "12"]
 
@@ -417,7 +419,7 @@ def sentence_piece_cases(folder, options):
                  "mistral_instruct_tokenizer_240323.model.v3"):
         yield name, Path(str(data / name)), SentencePiece(data / name)
     # Unigram, as large as any, with rules and pieces of several words.
-    j2 = in_wheel("ai21_tokenizer", "resources/j2-tokenizer/j2-tokenizer.model")
+    j2 = in_wheel(*J2)
     yield "j2", j2, SentencePiece(j2)
     lines = training_texts()
     for name, settings in TRAINED.items():
