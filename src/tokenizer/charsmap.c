@@ -165,6 +165,54 @@ bool tb_charsmap_find_longest(const struct tb_charsmap *map,
     return true;
 }
 
+// Is anything replaced that begins so?
+static bool has_key_from(const struct tb_charsmap *map, struct tb_span text)
+{
+    struct descent descent = descend(map);
+    for (size_t i = 0; i < text.len; i++)
+        if (!step(map, &descent, text.ptr[i]))
+            return false;
+    return true;
+}
+
+static bool is_sign(uint8_t byte)
+{
+    return byte > ' ' && byte < 0x7F;
+}
+
+static bool becomes_sign(const struct tb_charsmap *map, uint8_t sign)
+{
+    struct tb_span becomes;
+    return !find(map, (struct tb_span){&sign, 1}, &becomes) ||
+           (becomes.len == 1 && is_sign(becomes.ptr[0]));
+}
+
+/* A sign stands in a cluster behind such a character, else at its beginning,
+ * and then a space ends it. */
+static bool has_key_from_prepended(const struct tb_charsmap *map)
+{
+    for (size_t i = 0; i + 1 < tb_grapheme_runs_count; i++) {
+        if ((tb_grapheme_runs[i] & 0xFF) != TB_GRAPHEME_PREPEND)
+            continue;
+        uint32_t code = tb_grapheme_runs[i] >> 8;
+        for (; code < tb_grapheme_runs[i + 1] >> 8; code++) {
+            uint8_t bytes[TB_UTF8_MAX_LEN];
+            size_t len = tb_utf8_encode(code, bytes);
+            if (has_key_from(map, (struct tb_span){bytes, len}))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool tb_charsmap_keeps_words(const struct tb_charsmap *map)
+{
+    for (uint8_t byte = 0; byte < 0x7F; byte++)
+        if (is_sign(byte) && !becomes_sign(map, byte))
+            return false;
+    return !has_key_from(map, TB_SPAN(" ")) && !has_key_from_prepended(map);
+}
+
 /* What has been appended, and how much of it stands for the first character
  * of the whole text. */
 struct progress {

@@ -45,4 +45,10 @@ TB_NODISCARD tb_status tb_charsmap_apply(const struct tb_charsmap *map,
                                          struct tb_buffer *out,
                                          size_t *origin_len);
 
+/* Is a place between an ASCII sign and a space one that no replacement looks
+ * across, with a sign before it and a space behind it afterwards too? True when
+ * nothing that begins with a space is replaced, every sign becomes one, if
+ * anything, and no sign is part of a cluster that is replaced as a whole. */
+bool tb_charsmap_keeps_words(const struct tb_charsmap *map);
+
 #endif

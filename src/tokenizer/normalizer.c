@@ -294,22 +294,74 @@ tb_status tb_normalizer_apply(const struct tb_normalizer *normalizer,
     return TB_OK;
 }
 
+// One character at a time, or what can join it.
+static bool is_by_characters(const struct tb_normalizer_step *step)
+{
+    switch (step->kind) {
+    case TB_NORMALIZER_FORM:
+    case TB_NORMALIZER_NMT:
+    case TB_NORMALIZER_LOWERCASE:
+    case TB_NORMALIZER_STRIP_ACCENTS:
+    case TB_NORMALIZER_BERT_CLEAN:
+    case TB_NORMALIZER_BERT_CHINESE:
+    case TB_NORMALIZER_BERT_ACCENTS:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool tb_normalizer_is_local(const struct tb_normalizer *normalizer)
 {
-    for (size_t i = 0; i < normalizer->step_count; i++) {
-        switch (normalizer->steps[i].kind) {
-        case TB_NORMALIZER_FORM:
-        case TB_NORMALIZER_NMT:
-        case TB_NORMALIZER_LOWERCASE:
-        case TB_NORMALIZER_STRIP_ACCENTS:
-        case TB_NORMALIZER_BERT_CLEAN:
-        case TB_NORMALIZER_BERT_CHINESE:
-        case TB_NORMALIZER_BERT_ACCENTS:
-            break; // one character at a time, or what can join it
-        default:
+    for (size_t i = 0; i < normalizer->step_count; i++)
+        if (!is_by_characters(&normalizer->steps[i]))
             return false;
-        }
+    return true;
+}
+
+static bool is_of_signs(struct tb_span text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7F)
+            return false;
+    return text.len > 0;
+}
+
+// Is `content` what several spaces become?
+static bool is_of_spaces(const struct tb_normalizer_step *step,
+                         struct tb_span content)
+{
+    return step->kind == TB_NORMALIZER_REPLACE && step->regex &&
+           tb_span_equal(tb_regex_pattern(step->regex), TB_SPAN(" {2,}")) &&
+           tb_span_equal(step->content, content);
+}
+
+static bool keeps_words(const struct tb_normalizer_step *step)
+{
+    switch (step->kind) {
+    case TB_NORMALIZER_CHARSMAP:
+        return tb_charsmap_keeps_words(&step->charsmap);
+    case TB_NORMALIZER_STRIP:
+        return !step->is_stripping_left;
+    case TB_NORMALIZER_REPLACE:
+        if (step->regex)
+            return is_of_spaces(step, TB_SPAN(" "));
+        return tb_span_count(step->pattern, ' ') == 0 &&
+               is_of_signs(step->content);
+    default:
+        return is_by_characters(step);
     }
+}
+
+bool tb_normalizer_keeps_words(const struct tb_normalizer *normalizer,
+                               struct tb_span escaped, bool *is_escaping)
+{
+    size_t count = normalizer->step_count;
+    *is_escaping =
+        count > 0 && is_of_spaces(&normalizer->steps[count - 1], escaped);
+    for (size_t i = 0; i + *is_escaping < count; i++)
+        if (!keeps_words(&normalizer->steps[i]))
+            return false;
     return true;
 }
 

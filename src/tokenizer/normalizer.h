@@ -52,6 +52,12 @@ TB_NODISCARD tb_status tb_normalizer_apply(
  * across? */
 bool tb_normalizer_is_local(const struct tb_normalizer *normalizer);
 
+/* The same, but that what stands beside the space may change: in front into
+ * other ASCII signs, behind into anything. `*is_escaping`: the last step makes
+ * `escaped` of several spaces. */
+bool tb_normalizer_keeps_words(const struct tb_normalizer *normalizer,
+                               struct tb_span escaped, bool *is_escaping);
+
 /* The same for a chain that makes `escaped` of every space, where the rest of a
  * text is normalised as such. `*is_prepending`: something comes before a text
  * that is no rest. */

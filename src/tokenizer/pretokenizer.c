@@ -467,6 +467,18 @@ bool tb_pretokenizer_is_local(const struct tb_pretokenizer *pretokenizer)
     return has_border;
 }
 
+bool tb_pretokenizer_cuts_before_spaces(
+    const struct tb_pretokenizer *pretokenizer, struct tb_span mark)
+{
+    const struct tb_pretokenizer_step *step = &pretokenizer->steps[0];
+    if (!tb_pretokenizer_is_local(pretokenizer))
+        return false;
+    if (step->kind == TB_CUT_METASPACE)
+        return mark.len == 0 || tb_span_equal(step->literal, mark);
+    return mark.len == 0 &&
+           (step->scan == tb_scan_white_space || step->scan == tb_scan_words);
+}
+
 bool tb_pretokenizer_cuts_at_spaces_only(
     const struct tb_pretokenizer *pretokenizer)
 {

@@ -83,6 +83,11 @@ tb_pretokenizer_only_cut(const struct tb_pretokenizer *pretokenizer);
  * words, wherever the text begins? */
 bool tb_pretokenizer_is_local(const struct tb_pretokenizer *pretokenizer);
 
+/* The same for any place before a space, whatever stands beside it. `mark` is
+ * such a space too, unless it is empty. */
+bool tb_pretokenizer_cuts_before_spaces(
+    const struct tb_pretokenizer *pretokenizer, struct tb_span mark);
+
 /* Is a text without spaces one word? */
 bool tb_pretokenizer_cuts_at_spaces_only(
     const struct tb_pretokenizer *pretokenizer);

@@ -87,6 +87,19 @@ static bool is_cut_by_model(const struct tb_tokenizer *tokenizer)
            !(is_prepending && is_any_before_cut(&tokenizer->raw_tokens));
 }
 
+/* Is there a cut before every space, whatever a normalizer makes of what stands
+ * beside it? */
+static bool is_cut_before_spaces(const struct tb_tokenizer *tokenizer)
+{
+    bool is_escaping;
+    return tb_normalizer_keeps_words(&tokenizer->normalizer, TB_ESCAPED_SPACE,
+                                     &is_escaping) &&
+           tb_pretokenizer_cuts_before_spaces(
+               &tokenizer->pretokenizer,
+               is_escaping ? TB_ESCAPED_SPACE : (struct tb_span){0}) &&
+           !(is_escaping && is_any_spaced(&tokenizer->normalized_tokens));
+}
+
 /* A place x|_y with x a letter, digit or one of .,;) and y a lower-case letter
  * is a border for added tokens that neither contain a space nor look around,
  * and for those chains that say so. */
@@ -100,5 +113,6 @@ bool tb_tokenizer_can_cut(const struct tb_tokenizer *tokenizer)
         return false;
     bool is_cut_by_words = tb_normalizer_is_local(&tokenizer->normalizer) &&
                            tb_pretokenizer_is_local(&tokenizer->pretokenizer);
-    return is_cut_by_words || is_cut_by_model(tokenizer);
+    return is_cut_by_words || is_cut_before_spaces(tokenizer) ||
+           is_cut_by_model(tokenizer);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "safe_cut.h"
+#include "tokenizer_model.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -125,9 +126,14 @@ static struct tb_encoder *open_file(const char *json,
 static void make_text(uint32_t *seed, struct tb_buffer *text)
 {
     static const char *const fragments[] = {
-        "a b",      "a a", ". a", "b ab", "<unk> a", "a ",    " a",
-        "  ",       "b",   "ab",  "<",    "< a",     ".",     "\n",
-        "\xC3\xA9", SPACE, "<s>", "xa",   "x",       "b a a", "xa a"};
+        "a b", "a a", ". a", "b ab", "<unk> a", "a ", " a", "  ", "b", "ab",
+        "<", "< a", ".", "\n", "\xC3\xA9", SPACE, "<s>", "xa", "x", "b a a",
+        "xa a",
+        /* what a table of rules may have replacements for */
+        "a a\xCC\x81", "b b\xCC\x81",
+        "\xD8\x80"
+        "a a",
+        "\xE3\x80\x80", "a", "\x01"};
     tb_buffer_clear(text);
     for (int i = 0; i < 12; i++) {
         *seed = *seed * 1664525 + 1013904223;
@@ -244,10 +250,150 @@ static void test_sentence_piece(void **state)
     tb_buffer_release(&text);
 }
 
+/* A table of rules, in the layout that charsmap.h tells of: what follows a
+ * byte has 256 units of its own. */
+enum { MOST_BLOCKS = 24, MOST_RULES = 6 };
+
+struct rule {
+    const char *key, *text; /* NULL: there are no more */
+};
+
+struct table {
+    uint32_t units[MOST_BLOCKS * 256];
+    char texts[64];
+    size_t block_count, texts_len;
+};
+
+static void add_rule(struct table *table, const struct rule *rule)
+{
+    size_t block = 1, at = 0;
+    for (const char *key = rule->key; *key; key++) {
+        at = block * 256 + (uint8_t)*key;
+        block = table->units[at] ? (at ^ (table->units[at] >> 10)) / 256
+                                 : table->block_count++;
+        assert_true(block < MOST_BLOCKS);
+        table->units[at] = (uint32_t)(at ^ (block * 256)) << 10 |
+                           (table->units[at] & 0x100) | (uint8_t)*key;
+    }
+    table->units[at] |= 1 << 8;
+    table->units[block * 256] = 1u << 31 | (uint32_t)table->texts_len;
+    size_t len = strlen(rule->text) + 1;
+    assert_true(table->texts_len + len <= sizeof(table->texts));
+    memcpy(table->texts + table->texts_len, rule->text, len);
+    table->texts_len += len;
+}
+
+// In front of what the file asks for.
+static void put_charsmap(struct tb_tokenizer *tokenizer,
+                         const struct table *table)
+{
+    struct tb_normalizer *normalizer = &tokenizer->normalizer;
+    memmove(normalizer->steps + 1, normalizer->steps,
+            normalizer->step_count * sizeof(normalizer->steps[0]));
+    normalizer->step_count++;
+    normalizer->steps[0] = (struct tb_normalizer_step){
+        .kind = TB_NORMALIZER_CHARSMAP,
+        .charsmap = {
+            .units = table->units,
+            .unit_count = table->block_count * 256,
+            .texts = {(const uint8_t *)table->texts, table->texts_len}}};
+}
+
+#define SPLITTING                                                              \
+    "{\"type\":\"Metaspace\",\"replacement\":\"" SPACE "\",\"split\":true}"
+#define WORDS                                                                  \
+    "{\"type\":\"Sequence\",\"pretokenizers\":["                               \
+    "{\"type\":\"WhitespaceSplit\"}," SPLITTING "]}"
+#define SPACES(content)                                                        \
+    "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" "                         \
+    "{2,}\"},\"content\":\"" content "\"}"
+#define STRIP(side) "{\"type\":\"Strip\",\"strip_" side "\":true}"
+#define TEXT_FOR(pattern, content)                                             \
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"" pattern                 \
+    "\"},\"content\":\"" content "\"}"
+#define USUAL                                                                  \
+    {"\xE3\x80\x80", " "}, {"\x01", ""},                                       \
+    {                                                                          \
+        "\n", " "                                                              \
+    }
+#define ODD                                                                    \
+    {"a\xCC\x81", " "}, {"b\xCC\x81", ""},                                     \
+    {                                                                          \
+        "x", "a"                                                               \
+    }
+
+static const struct {
+    struct rule rules[MOST_RULES];
+    const char *json;
+    bool can_cut;
+} mapped[] = {
+    {{USUAL, ODD}, WITH("null", SPLITTING, PLAIN), true},
+    {{USUAL, ODD}, WITH("null", WORDS, PLAIN), true},
+    {{USUAL, ODD}, WITH("null", "{\"type\":\"Whitespace\"}", PLAIN), true},
+    {{USUAL, ODD}, WITH(SPACES(" "), WORDS, PLAIN), true},
+    {{USUAL, ODD},
+     WITH(CHAIN(STRIP("right") "," SPACES(SPACE)), SPLITTING, PLAIN),
+     true},
+    {{USUAL, ODD},
+     WITH(CHAIN("{\"type\":\"NFKD\"}," TEXT_FOR("\xC3\xA9", "ab")), WORDS,
+          PLAIN),
+     true},
+    {{USUAL, {" ", "b"}}, WITH("null", SPLITTING, PLAIN), false},
+    {{USUAL, {" a", "b"}}, WITH("null", SPLITTING, PLAIN), false},
+    {{USUAL, {"a", ""}}, WITH("null", SPLITTING, PLAIN), false},
+    {{USUAL, {"a", "\xC3\xA9"}}, WITH("null", SPLITTING, PLAIN), false},
+    {{USUAL, {"\xD8\x80", ""}}, WITH("null", SPLITTING, PLAIN), false},
+    /* letters behind a space are looked at, and may be others now */
+    {{USUAL}, WITH("null", BYTE_LEVEL, LEVEL), false},
+    {{USUAL}, WITH("null", METASPACE(SPACE, "always"), PLAIN), false},
+    {{USUAL}, WITH(STRIP("left"), SPLITTING, PLAIN), false},
+    {{USUAL}, WITH(SPACES("b"), SPLITTING, PLAIN), false},
+    /* U+2581 is no space for WhitespaceSplit, or before what comes then */
+    {{USUAL}, WITH(SPACES(SPACE), WORDS, PLAIN), false},
+    {{USUAL},
+     WITH(CHAIN(SPACES(SPACE) "," STRIP("right")), SPLITTING, PLAIN),
+     false},
+    {{USUAL}, WITH(TEXT_FOR("a", ""), SPLITTING, PLAIN), false},
+    {{USUAL}, WITH(TEXT_FOR("a ", "b"), SPLITTING, PLAIN), false},
+    {{USUAL},
+     ADDED("b" SPACE, NORMALIZED, SPACES(SPACE), SPLITTING, PLAIN),
+     false},
+    {{USUAL}, ADDED("b" SPACE, NORMALIZED, "null", SPLITTING, PLAIN), true},
+};
+
+static void test_tables_of_rules(void **state)
+{
+    (void)state;
+    struct tb_buffer text = TB_BUFFER(1 << 10);
+    uint32_t seed = 1;
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(mapped); i++) {
+        static struct table table;
+        struct tb_tokenizer *tokenizer;
+        table = (struct table){.units = {256u << 10}, .block_count = 2};
+        for (size_t k = 0; k < MOST_RULES && mapped[i].rules[k].key; k++)
+            add_rule(&table, &mapped[i].rules[k]);
+        // The encoder asks for the chain anew each time.
+        struct tb_encoder *encoder = open_file(mapped[i].json, &tokenizer);
+        put_charsmap(tokenizer, &table);
+        if (tb_encoder_can_cut(encoder) != mapped[i].can_cut)
+            fail_msg("%zu: %s", i, mapped[i].json);
+        for (int round = 0; round < 500 && mapped[i].can_cut; round++) {
+            make_text(&seed, &text);
+            count += check_cuts(encoder, tb_buffer_span(&text), mapped[i].json);
+        }
+        tb_encoder_free(encoder);
+        tb_tokenizer_free(tokenizer);
+    }
+    assert_true(count > 1000);
+    tb_buffer_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whose_texts_can_be_cut),
+        cmocka_unit_test(test_tables_of_rules),
         cmocka_unit_test(test_sentence_piece),
     };
     return cmocka_run_group_tests_name("safe_cut", tests, NULL, NULL);
