@@ -95,3 +95,13 @@ size_t tb_span_count(struct tb_span text, uint8_t byte)
         count += text.ptr[at] == byte;
     return count;
 }
+
+int tb_span_shown(struct tb_span text, int most)
+{
+    if (text.len <= (size_t)most)
+        return (int)text.len;
+    int len = most;
+    while (len > 0 && (text.ptr[len] & 0xC0) == 0x80) // within a character
+        len--;
+    return len;
+}

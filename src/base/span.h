@@ -41,6 +41,10 @@ bool tb_span_contains(struct tb_span text, struct tb_span part);
 /* How many bytes `a` and `b` have in common from their beginning. */
 size_t tb_span_common_prefix(struct tb_span a, struct tb_span b);
 
+/* How many bytes of `text` a message shows, as the length of its `%.*s`: at
+ * most `most`, and no character of UTF-8 in part. */
+int tb_span_shown(struct tb_span text, int most);
+
 /* Returns how often `byte` occurs in `text`. */
 size_t tb_span_count(struct tb_span text, uint8_t byte);
 

@@ -209,8 +209,7 @@ static void put_agents(struct tb_page *page, const struct job *job)
                           ? 0
                           : (double)taken->agent_groups[number].row_count;
         (void)snprintf(label, sizeof(label), "rows of %.*s",
-                       (int)(name.len < 25 ? name.len : 25),
-                       (const char *)name.ptr);
+                       tb_span_shown(name, 25), (const char *)name.ptr);
         put_line(page, label,
                  percent((double)all->agent_groups[i].row_count,
                          (double)all->row_count),

@@ -620,8 +620,8 @@ static void tell_memory(const struct run *run, struct tb_error *error)
     if (name.len > 0)
         (void)snprintf(session, sizeof(session),
                        ": session '%.*s' has %zu calls so far",
-                       (int)(name.len < 60 ? name.len : 60),
-                       (const char *)name.ptr, run->session.call_count);
+                       tb_span_shown(name, 60), (const char *)name.ptr,
+                       run->session.call_count);
     if (memory.limit > 0 && memory.refused > 0)
         (void)snprintf(
             limit, sizeof(limit),

@@ -205,7 +205,7 @@ static void note_skip(struct tb_row_maker *maker, tb_skip skip,
                       const struct tb_call *call, const struct current *current)
 {
     struct tb_error note = {0};
-    int len = (int)(current->name.len < 80 ? current->name.len : 80);
+    int len = tb_span_shown(current->name, 80);
     tb_fail(&note, TB_ERR_VALUE, "no row for a call of session '%.*s': %s", len,
             (const char *)current->name.ptr, tb_skip_text(skip));
     if (skip == TB_SKIP_REFUSED)

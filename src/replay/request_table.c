@@ -54,7 +54,7 @@ static tb_status on_line(void *context, struct tb_span line, uint64_t offset,
     table->failed_count += request.is_failed;
     if (request.is_failed && request.fault.len > 0 && !table->fault[0])
         (void)snprintf(table->fault, sizeof(table->fault), "%.*s",
-                       (int)(request.fault.len < 255 ? request.fault.len : 255),
+                       tb_span_shown(request.fault, 255),
                        (const char *)request.fault.ptr);
     return add(table, &request);
 }

@@ -123,8 +123,7 @@ static void put_losses(struct tb_page *page,
             tb_skip_text_of(tb_name_table_name(&calls->reasons, i));
         tb_page_entry(page, label, "%s %.*s",
                       tb_counted(calls->reason_counts[i], "call").text,
-                      (int)(text.len < 200 ? text.len : 200),
-                      (const char *)text.ptr);
+                      tb_span_shown(text, 200), (const char *)text.ptr);
         label = "";
     }
     if (calls->all.failed_count > 0)

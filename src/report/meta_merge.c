@@ -136,8 +136,8 @@ static tb_status check_text(const struct tb_merged_meta *first,
         a = difference(a, b);
         b = difference(b, whole);
     }
-    int a_len = (int)(a.len < 120 ? a.len : 120);
-    int b_len = (int)(b.len < 120 ? b.len : 120);
+    int a_len = tb_span_shown(a, 120);
+    int b_len = tb_span_shown(b, 120);
     tb_fail(error, TB_ERR_VALUE,
             "another %s than '%.60s': %.*s there, %.*s here", what, first->path,
             a.len ? a_len : 4, a.len ? (const char *)a.ptr : "none",

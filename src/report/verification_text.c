@@ -141,7 +141,7 @@ static void put_missing(struct tb_page *page,
         if (check->pairs[i].request)
             continue;
         tb_page_entry(page, "", "row %" PRIu64 ": %.*s turn %" PRIu32,
-                      call->row, (int)(name.len < 200 ? name.len : 200),
+                      call->row, tb_span_shown(name, 200),
                       (const char *)name.ptr, call->turn);
         named++;
     }
@@ -161,8 +161,7 @@ static void put_extra(struct tb_page *page, const struct tb_replay_check *check)
         const struct tb_replay_request *request = check->extra[i];
         struct tb_span name =
             tb_name_table_name(&check->requests->sessions, request->session);
-        tb_page_entry(page, "", "%.*s turn %" PRIu32,
-                      (int)(name.len < 200 ? name.len : 200),
+        tb_page_entry(page, "", "%.*s turn %" PRIu32, tb_span_shown(name, 200),
                       (const char *)name.ptr, request->turn);
     }
     if (named < check->extra_count)
@@ -245,8 +244,7 @@ static void put_pair(struct tb_page *page, const struct tb_replay_check *check,
     bool has_output = pair->output != TB_MATCH_NONE;
     bool has_time = pair->time != TB_MATCH_NONE;
     tb_page_put(page, "%7" PRIu64 "  %-17.*s%5" PRIu32, call->row,
-                (int)(name.len < 17 ? name.len : 17), (const char *)name.ptr,
-                call->turn);
+                tb_span_shown(name, 17), (const char *)name.ptr, call->turn);
     put_cell(page, has_prompt, 9, (double)pair->recorded_prompt);
     put_cell(page, has_prompt, 9, (double)pair->replayed_prompt);
     put_cell(page, has_output, 7, (double)call->output_length);

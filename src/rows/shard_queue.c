@@ -264,7 +264,7 @@ static tb_status fail_twice(const struct shard *shard,
                             const struct shard *earlier, struct tb_error *error)
 {
     struct tb_span name = tb_buffer_span(&shard->session);
-    int len = (int)(name.len < 80 ? name.len : 80);
+    int len = tb_span_shown(name, 80);
     const char *text = (const char *)name.ptr;
     if (shard == earlier)
         return tb_row_input_fail(

@@ -31,10 +31,10 @@ static const char *object_name(const struct tb_value *of)
 static tb_status no_attribute(struct tb_render *run, const struct tb_value *of,
                               struct tb_span name, struct tb_value *value)
 {
-    return tb_eval_undefined(
-        run, false, value, "'%s%s' has no attribute '%.*s'", object_name(of),
-        of->kind == TB_VALUE_NONE ? "" : " object",
-        (int)(name.len < 80 ? name.len : 80), (const char *)name.ptr);
+    return tb_eval_undefined(run, false, value,
+                             "'%s%s' has no attribute '%.*s'", object_name(of),
+                             of->kind == TB_VALUE_NONE ? "" : " object",
+                             tb_span_shown(name, 80), (const char *)name.ptr);
 }
 
 static tb_status no_element(struct tb_render *run, const struct tb_value *of,

@@ -7,7 +7,13 @@
 
 /* ---- filters ---------------------------------------------------------- */
 
-enum { LIST_FROM = 100 }; /* numbers of the second table */
+static const struct tb_filter *const tables[] = {
+    tb_filters_text, tb_filters_list, tb_filters_order, tb_filters_choose};
+
+enum {
+    TABLE_COUNT = sizeof(tables) / sizeof(tables[0]),
+    TABLE_SIZE = 100, /* numbers of each */
+};
 
 static int index_in(const struct tb_filter *table, struct tb_span name)
 {
@@ -19,11 +25,12 @@ static int index_in(const struct tb_filter *table, struct tb_span name)
 
 int tb_jinja_filter_index(struct tb_span name)
 {
-    int index = index_in(tb_filters_text, name);
-    if (index != TB_JINJA_UNKNOWN)
-        return index;
-    index = index_in(tb_filters_list, name);
-    return index < 0 ? index : index + LIST_FROM;
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        int index = index_in(tables[table], name);
+        if (index != TB_JINJA_UNKNOWN)
+            return index < 0 ? index : index + table * TABLE_SIZE;
+    }
+    return TB_JINJA_UNKNOWN;
 }
 
 tb_status tb_filter_apply(struct tb_render *run, int index,
@@ -31,9 +38,8 @@ tb_status tb_filter_apply(struct tb_render *run, int index,
                           const struct tb_given *given, struct tb_value *value)
 {
     struct tb_value copy = *input, result = tb_value_none();
-    const struct tb_filter *filter = index < LIST_FROM
-                                         ? &tb_filters_text[index]
-                                         : &tb_filters_list[index - LIST_FROM];
+    const struct tb_filter *filter =
+        &tables[index / TABLE_SIZE][index % TABLE_SIZE];
     TB_TRY(tb_render_step(run, 1));
     if (tb_value_is_text(input))
         TB_TRY(tb_render_scan(run, input->as.text.len));

@@ -31,8 +31,11 @@ struct tb_filter {
     tb_filter_fn apply;
 };
 
-/* The tables of filter_text.c and filter_list.c, ended by a NULL name. */
+/* The tables of filter_text.c, filter_list.c and so on, ended by a NULL name.
+ */
 extern const struct tb_filter tb_filters_text[];
 extern const struct tb_filter tb_filters_list[];
+extern const struct tb_filter tb_filters_order[];
+extern const struct tb_filter tb_filters_choose[];
 
 #endif

@@ -157,7 +157,7 @@ static tb_status find_token(struct loader *loader,
     *id = tb_vocab_find(loader->strings, text);
     if (*id != TB_NO_TOKEN)
         return TB_OK;
-    int len = text.len < 60 ? (int)text.len : 60;
+    int len = tb_span_shown(text, 60);
     return tb_json_fail(reader, TB_ERR_VALUE,
                         "a merge names '%.*s', which is not in the vocabulary",
                         len, (const char *)text.ptr);

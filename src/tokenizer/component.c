@@ -151,7 +151,7 @@ bool tb_component_is(const struct tb_component *component, const char *type)
 tb_status tb_component_refuse(struct tb_json_reader *reader, const char *kind,
                               struct tb_span name)
 {
-    int len = name.len < 100 ? (int)name.len : 100;
+    int len = tb_span_shown(name, 100);
     return tb_json_fail(reader, TB_ERR_UNSUPPORTED,
                         "%s '%.*s' is not supported", kind, len,
                         (const char *)name.ptr);

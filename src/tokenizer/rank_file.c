@@ -76,14 +76,14 @@ static tb_status read_line(struct rank_reader *reader, struct tb_span line,
         reader->bytes.len == 0)
         return fail_at(reader, tb_fail(reader->error, TB_ERR_SYNTAX,
                                        "'%.*s' is no token in base64",
-                                       token.len < 60 ? (int)token.len : 60,
+                                       tb_span_shown(token, 60),
                                        (const char *)token.ptr));
     struct tb_span digits = tb_span_from(line, token.len + 1);
     if (!read_rank(digits, reader->last_rank, &rank))
         return fail_at(reader,
                        tb_fail(reader->error, TB_ERR_VALUE,
                                "'%.*s' is no rank from 0 to %u",
-                               digits.len < 60 ? (int)digits.len : 60,
+                               tb_span_shown(digits, 60),
                                (const char *)digits.ptr, reader->last_rank));
     tb_status status =
         tb_vocab_set(vocab, rank, tb_buffer_span(&reader->bytes));

@@ -82,10 +82,10 @@ static tb_status check_config(struct tekken *tekken, bool *needs_specials)
                             "config needs pattern, default_vocab_size and "
                             "default_num_special_tokens");
     if (!is_known_version(tekken->version, needs_specials))
-        return tb_json_fail(
-            reader, TB_ERR_UNSUPPORTED, "version '%.*s' of tekken is not known",
-            tekken->version.len < 60 ? (int)tekken->version.len : 60,
-            (const char *)tekken->version.ptr);
+        return tb_json_fail(reader, TB_ERR_UNSUPPORTED,
+                            "version '%.*s' of tekken is not known",
+                            tb_span_shown(tekken->version, 60),
+                            (const char *)tekken->version.ptr);
     if (tekken->size < tekken->special_count + 256)
         return tb_json_fail(reader, TB_ERR_VALUE,
                             "default_vocab_size %zu has no room for %zu "

@@ -66,8 +66,7 @@ static tb_status add_special(struct tb_tokenizer *tokenizer,
         return tb_fail(error, TB_ERR_VALUE,
                        "%u is the id of the special token '%.*s', but also "
                        "the rank of another",
-                       token->id,
-                       token->content.len < 60 ? (int)token->content.len : 60,
+                       token->id, tb_span_shown(token->content, 60),
                        (const char *)token->content.ptr);
     if (token->id >= tokenizer->vocab_size)
         tokenizer->vocab_size = token->id + 1;

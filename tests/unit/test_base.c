@@ -29,6 +29,18 @@
 
 /* ---- spans, arenas, buffers, name tables ---- */
 
+static void test_span_shown(void **state)
+{
+    (void)state;
+    assert_int_equal(tb_span_shown(TB_SPAN(""), 3), 0);
+    assert_int_equal(tb_span_shown(TB_SPAN("abc"), 3), 3);
+    assert_int_equal(tb_span_shown(TB_SPAN("abcd"), 3), 3);
+    assert_int_equal(tb_span_shown(TB_SPAN("ab\u00e9"), 4), 4);
+    assert_int_equal(tb_span_shown(TB_SPAN("ab\u00e9"), 3), 2);
+    assert_int_equal(tb_span_shown(TB_SPAN("\U0001F600x"), 3), 0);
+    assert_int_equal(tb_span_shown(TB_SPAN("\xBF\xBF\xBF"), 2), 0);
+}
+
 static void test_span_compare(void **state)
 {
     (void)state;
@@ -896,6 +908,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_span_compare),
+        cmocka_unit_test(test_span_shown),
         cmocka_unit_test(test_span_parts),
         cmocka_unit_test(test_span_common_prefix_at_every_place),
         cmocka_unit_test(test_arena),
