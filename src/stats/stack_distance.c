@@ -153,22 +153,12 @@ static tb_status count_by_length(struct tb_stack_distance *stack,
                               length % block_len);
 }
 
-static tb_status count_piece(struct tb_stack_distance *stack,
-                             uint32_t block_len, const struct run *run,
-                             struct tb_prefix_piece before,
-                             struct tb_prefix_piece piece)
-{
-    uint64_t full = piece.depth - before.depth - 1;
-    uint64_t tail = piece.tokens - before.tokens - full * block_len;
-    uint64_t distance = run->since + UINT64_C(1) + before.depth - run->from;
-    TB_TRY(tb_token_curve_add(&stack->curve, distance, full, block_len));
-    return tb_token_curve_add(&stack->curve, distance + full, 1, tail);
-}
-
+/* All blocks as if they were full, less what the last ones of pieces lack. */
 static tb_status count_by_tree(struct tb_stack_distance *stack,
                                const struct tb_prefix_tree *tree,
                                const struct run *run)
 {
+    uint32_t block_len = tree->block_len;
     for (uint32_t i = run->end; tree->nodes[i].depth > run->from;
          i = tree->nodes[i].parent) {
         uint32_t parent = tree->nodes[i].parent;
@@ -176,10 +166,17 @@ static tb_status count_by_tree(struct tb_stack_distance *stack,
                                          tb_prefix_node_tokens(tree, parent)};
         struct tb_prefix_piece pieces[2];
         size_t count = tb_prefix_node_pieces(tree, i, pieces);
-        for (size_t j = 0; j < count; before = pieces[j++])
-            TB_TRY(count_piece(stack, tree->block_len, run, before, pieces[j]));
+        for (size_t j = 0; j < count; before = pieces[j++]) {
+            uint64_t full =
+                (uint64_t)(pieces[j].depth - before.depth) * block_len;
+            TB_TRY(tb_token_curve_add(
+                &stack->curve,
+                run->since + (uint64_t)(pieces[j].depth - run->from), 1,
+                pieces[j].tokens - before.tokens - full));
+        }
     }
-    return TB_OK;
+    return tb_token_curve_add(&stack->curve, run->since + UINT64_C(1),
+                              run->to - run->from, block_len);
 }
 
 static tb_status count_run(struct tb_stack_distance *stack,

@@ -29,7 +29,8 @@ struct tb_token_curve {
 };
 
 /* `count` blocks of `tokens` each, at distances from `distance` (at least 1)
- * on. TB_ERR_MEMORY. */
+ * on. What was too much can be taken away again: 0 less so many tokens,
+ * wrapping. TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_token_curve_add(struct tb_token_curve *curve,
                                           uint64_t distance, uint64_t count,
                                           uint64_t tokens);
