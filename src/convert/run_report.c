@@ -154,8 +154,6 @@ static tb_status finish(struct tb_run_report *report, const char *path,
             stats->lost_record_count + stats->skipped[TB_SKIP_UNREADABLE],
         .cut_session_count = stats->cut_session_count,
     };
-    if (report->rows.row_count == 0)
-        return TB_ERR_EMPTY;
     TB_TRY(tb_trace_analysis_finish(&report->rows));
     TB_TRY(tb_call_analysis_finish(&report->calls));
     give_sizes(report, stats);
@@ -172,8 +170,7 @@ tb_status tb_run_report_write(struct tb_run_report *report, const char *path,
         status = tb_output_write(output, tb_buffer_span(&page), error);
     else
         tb_fail(error, status, "cannot make the page: %s",
-                status == TB_ERR_EMPTY ? "no rows with lengths"
-                                       : tb_status_name(status));
+                tb_status_name(status));
     tb_buffer_release(&page);
     return status;
 }

@@ -33,7 +33,7 @@ TB_NODISCARD tb_status tb_run_report_add_call(
     struct tb_run_report *report, const struct tb_call_entry *entry);
 
 /* After the last: writes the page to `output`, and gives `stats` what caches of
- * some sizes serve. `path` is where the rows go. TB_ERR_EMPTY without rows, the
+ * some sizes serve. `path` is where the rows go; there may be none of them. The
  * statuses of tb_output_write, TB_ERR_MEMORY, TB_ERR_LIMIT. */
 TB_NODISCARD tb_status tb_run_report_write(struct tb_run_report *report,
                                            const char *path,

@@ -448,11 +448,33 @@ async def check_rows_alone(browser, path, faults):
     faults.equal("console of rows alone", [], page.complaints)
 
 
+def convert_nothing(tracebake, folder):
+    """The page of a conversion that gave no rows."""
+    trace, page = Path(folder, "none.jsonl"), Path(folder, "none.html")
+    trace.write_text('{"event": "other"}\n')
+    subprocess.run([tracebake, "telemetry", trace, "--tokenizer", "builtin",
+                    "--compat", "--output-file", Path(folder, "none-rows.jsonl"),
+                    "--report", page, "--quiet"], timeout=60, check=True)
+    return page
+
+
+async def check_no_rows(browser, path, faults):
+    """What is not there is said in words."""
+    page = await browser.open(path)
+    await page.until(DRAWN)
+    text = await page.evaluate("document.body.innerText")
+    faults.check("text without rows", "There are no rows." in text
+                 and "undefined" not in text and "NaN" not in text, text)
+    faults.equal("console without rows", [], page.complaints)
+
+
 async def look_at(options, folder, told, path, faults):
     calls = Path(folder, "calls.jsonl")
     async with Browser(folder) as browser:
         await check_load(browser, path, faults)
         await check_rows_alone(browser, Path(folder, "alone.html"), faults)
+        await check_no_rows(browser, convert_nothing(options.tracebake, folder),
+                            faults)
         for width in (WIDE, NARROW):
             for dark in (False, True):
                 page = await browser.open(path, width, 900, dark)

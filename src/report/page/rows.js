@@ -219,6 +219,7 @@ function addTurns() {
         decision: "Decides the longest context a server must take and how " +
             "many turns fit: new tokens are what is left to compute when " +
             "all that was seen before is cached.",
+        absent: "There are no rows.",
         x: turns.map((_, i) => i), xName: "Turn", axis: ordinal(names),
         xLabel: "turn of the session", yLabel: "tokens", value: whole,
         hasPoints: true, perTick: 56,
