@@ -25,10 +25,6 @@ static void put_head(struct tb_page *page, const struct tb_stats *stats)
         tb_page_put(page, " -> %s",
                     strcmp(output, "-") == 0 ? "standard output" : output);
     tb_page_put(page, "\n");
-    if (stats->seconds > 0)
-        tb_page_put(page, "%s, %.1f MB, %.2f s\n",
-                    tb_counted(stats->input_count, "input").text,
-                    (double)stats->bytes_read / 1e6, stats->seconds);
 }
 
 static void put_series(struct tb_page *page, const char *name,
@@ -315,9 +311,16 @@ static void put_settings(struct tb_page *page, const struct tb_stats *stats)
 static void put_work(struct tb_page *page, const struct tb_stats *stats)
 {
     uint64_t reused = stats->reused_token_count;
+    const char *label = "work";
+    if (stats->seconds > 0) {
+        tb_page_entry(page, label, "%s, %.1f MB, %.2f s",
+                      tb_counted(stats->input_count, "input").text,
+                      (double)stats->bytes_read / 1e6, stats->seconds);
+        label = "";
+    }
     if (stats->token_count == 0)
         return;
-    tb_page_entry(page, "work",
+    tb_page_entry(page, label,
                   "%s prompt tokens: %s encoded, %.1f %% taken over from "
                   "earlier prompts",
                   tb_grouped(stats->token_count).text,
