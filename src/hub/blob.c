@@ -14,6 +14,7 @@
 
 enum {
     TRIES_MAX = 100, // in all, however much each brings
+    LOCKS_MAX = 20,  // files of one name that were taken away meanwhile
     LOCK_LOOK_MS = 100
 };
 
@@ -64,12 +65,14 @@ static tb_status lock(struct tb_transfer *transfer, const char *etag, int *fd,
                         transfer->cache, transfer->name->folder, etag))
         return tb_fail(error, TB_ERR_LIMIT, "the cache's path is too long");
     tb_path_make_folders(path, 0777);
-    for (;;) {
+    for (int i = 0;; i++) {
         *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0664);
         if (*fd < 0)
             return tb_transfer_fail_write(path, error);
         TB_TRY(wait_for_lock(transfer, *fd, error));
-        if (is_lock_file(*fd, path))
+        // Some file systems call one file by another number each time: there
+        // the lock that is held has to do, as where there are none.
+        if (is_lock_file(*fd, path) || i == LOCKS_MAX)
             return TB_OK;
         (void)close(*fd);
     }
