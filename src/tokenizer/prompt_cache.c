@@ -11,7 +11,8 @@ enum {
     LONG_PIECE_LEN = 1024, /* the same from LONG_FROM on, where what is encoded
                               again is little beside the text */
     LONG_FROM = 4096,
-    TEXT_MAX_LEN = 4 << 20 /* longer prompts are encoded and not kept */
+    HUGE_LEN = 4 << 20 /* bytes of a text of which only the last is kept: six
+                          of them would be more than all else takes */
 };
 
 /* Up to byte `at` the text has `count` ids, whatever follows. */
@@ -189,6 +190,18 @@ static tb_status keep_text(struct recent *recent, struct tb_span text,
     return tb_buffer_append(&recent->text, tb_span_from(text, equal_len));
 }
 
+static void forget_other_huge(struct tb_prompt_cache *cache,
+                              const struct recent *kept)
+{
+    for (size_t i = 0; i < RECENT_COUNT; i++) {
+        struct recent *recent = &cache->recent[i];
+        if (recent == kept || recent->text.len <= HUGE_LEN)
+            continue;
+        release_recent(recent);
+        *recent = (struct recent){.text = TB_BUFFER(UINT32_MAX)};
+    }
+}
+
 tb_status tb_prompt_cache_encode(struct tb_prompt_cache *cache,
                                  struct tb_span text, uint64_t tag,
                                  struct tb_prompt_tokens *tokens)
@@ -203,8 +216,10 @@ tb_status tb_prompt_cache_encode(struct tb_prompt_cache *cache,
     place->tokens.count = match.last.count;
     place->checkpoint_count = match.checkpoint_count;
     TB_TRY(encode_rest(cache, place, text, match.last.at));
-    if (cache->is_reusing && text.len <= TEXT_MAX_LEN) {
+    if (cache->is_reusing) {
         TB_TRY(keep_text(place, text, is_in_place ? match.len : 0));
+        if (text.len > HUGE_LEN)
+            forget_other_huge(cache, place);
         place->tag = tag;
         place->used = ++cache->now;
     }

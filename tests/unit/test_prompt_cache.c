@@ -316,6 +316,32 @@ static void test_without_reuse_nothing_is_shared(void **state)
     tb_prompt_cache_free(NULL);
 }
 
+/* Prompts of some megabytes, each of which continues the one before; one that
+ * begins otherwise takes the place of those. */
+static void test_huge_prompts_share_too(void **state)
+{
+    struct fixture *fixture = *state;
+    struct tb_prompt_cache *cache = new_cache(fixture);
+    struct tb_buffer text = TB_BUFFER(1 << 24);
+    while (text.len < (9 << 19)) {
+        assert_int_equal(tb_buffer_append(&text, tb_span_of(prose)), TB_OK);
+        assert_int_equal(tb_buffer_append(&text, TB_SPAN(" ")), TB_OK);
+    }
+    struct tb_span whole = tb_buffer_span(&text);
+    struct tb_span other = tb_span_from(whole, sizeof(prose) / 2);
+    check(fixture, cache, (struct tb_span){whole.ptr, 4 << 20}, 0);
+    for (size_t less = 3; less > 0; less--) {
+        struct tb_span grown = {whole.ptr, whole.len - less * sizeof(prose)};
+        struct tb_prompt_tokens tokens = check(fixture, cache, grown, less);
+        assert_true(tokens.shared_count > tokens.count / 4 * 3);
+    }
+    check(fixture, cache, other, 4);
+    assert_int_equal(check(fixture, cache, other, 5).base_tag, 4);
+    assert_int_equal(check(fixture, cache, whole, 6).shared_count, 0);
+    tb_prompt_cache_free(cache);
+    tb_buffer_release(&text);
+}
+
 static void test_goes_on_after_a_failed_allocation(void **state)
 {
     struct fixture *fixture = *state;
@@ -373,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_random_edits),
         cmocka_unit_test(test_alternating_agents_find_their_prompts),
         cmocka_unit_test(test_without_reuse_nothing_is_shared),
+        cmocka_unit_test(test_huge_prompts_share_too),
         cmocka_unit_test(test_goes_on_after_a_failed_allocation),
         cmocka_unit_test(test_safe_cuts),
     };
