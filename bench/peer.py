@@ -7,6 +7,10 @@
     peer.py gigatoken TOKENIZER FILE
     peer.py fastokens TOKENIZER FILE
     peer.py toktok ENCODING FILE
+    peer.py gigatoken_prompts TOKENIZER FILE
+    peer.py toktok_prompts ENCODING FILE
+                                   the prompts of a profiler trace, which is
+                                   parsed before the clock starts
 
 Prints {"seconds", "cpu"} and for encoders {"ids", "hash"} of the ids as 32-bit
 integers. Caches are empty: the first text is the one that is measured.
@@ -52,37 +56,63 @@ def parse(name, path):
     return timed(simdjson.Parser().parse, data)[1]
 
 
-def encoder(name, tokenizer, data):
-    """A function without arguments that gives the ids."""
-    text = data.decode()
+def encoder(name, tokenizer):
+    """What gives the ids of a text, which is bytes."""
     if name == "toktok":
         import toktok
         encoding = toktok._encoding(tokenizer)
-        return lambda: encoding.encode_to_numpy(text)
+        return lambda data: encoding.encode_to_numpy(data.decode())
     if name == "gigatoken":
         import gigatoken
-        made = gigatoken.Tokenizer(tokenizer)
-        return lambda: made.encode(data)
+        return gigatoken.Tokenizer(tokenizer).encode
     if name == "fastokens":
         import fastokens
         made = fastokens.Tokenizer.from_file(tokenizer)
-        return lambda: made.encode(text, add_special_tokens=False)
+        return lambda data: made.encode(data.decode(), add_special_tokens=False)
     import tokenizers
     made = tokenizers.Tokenizer.from_file(tokenizer)
-    return lambda: made.encode(text, add_special_tokens=False).ids
+    return lambda data: made.encode(data.decode(), add_special_tokens=False).ids
 
 
 def encode(name, tokenizer, path):
     import numpy
-    ids, times = timed(encoder(name, tokenizer, read(path)))
+    ids, times = timed(encoder(name, tokenizer), read(path))
     array = numpy.asarray(getattr(ids, "ids", ids), dtype="<u4")
     return {**times, "ids": len(array),
             "hash": hashlib.sha256(array.tobytes()).hexdigest()[:16]}
 
 
+def prompts(path):
+    """Those of a profiler trace, each with the contents of its messages."""
+    import orjson
+    for request in orjson.loads(read(path)):
+        for step in request["intermediate_steps"]:
+            payload = step["payload"]
+            if payload["event_type"] == "LLM_START":
+                yield "\n".join(
+                    message["content"]
+                    for message in payload["metadata"]["chat_inputs"]).encode()
+
+
+def encode_all(encode_one, texts):
+    return sum(len(getattr(ids, "ids", ids))
+               for ids in map(encode_one, texts))
+
+
+def encode_prompts(name, tokenizer, path):
+    count, times = timed(encode_all, encoder(name, tokenizer),
+                         list(prompts(path)))
+    return {**times, "ids": count}
+
+
 def main(name, *arguments):
-    measure = parse if name in ("orjson", "orjson_lines", "simdjson") else encode
-    print(json.dumps(measure(name, *arguments)), flush=True)
+    if name in ("orjson", "orjson_lines", "simdjson"):
+        times = parse(name, *arguments)
+    elif name.endswith("_prompts"):
+        times = encode_prompts(name.removesuffix("_prompts"), *arguments)
+    else:
+        times = encode(name, *arguments)
+    print(json.dumps(times), flush=True)
     os._exit(0)  # taking the result apart is not measured
 
 

@@ -207,6 +207,9 @@ def bench_convert(report, sizes, rounds):
             jobs.append(Job("simdjson parse alone",
                             [PYTHON, ROOT / "bench" / "peer.py", "simdjson",
                              path], is_inside=True))
+        if shape == "nothing_shared":
+            jobs += [peer("gigatoken_prompts", LLAMA / "tokenizer.json", path),
+                     peer("toktok_prompts", "o200k_base", path)]
         jobs += [
             convert(kind, path, "--threads", 2, name="tracebake, 2 threads"),
             convert(kind, path, "--threads", 1, name="tracebake, 1 thread"),

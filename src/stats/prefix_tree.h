@@ -27,13 +27,14 @@
 #define TB_PREFIX_NUMBER(number) ((number)&TB_PREFIX_NODES_MAX)
 
 struct tb_prefix_node {
-    uint32_t parent : 30; /* the root's is the root */
-    uint32_t has_more_sessions : 1, has_more_agents : 1; /* than the first */
+    uint32_t parent : 30;           /* the root's is the root */
+    uint32_t has_more_sessions : 1; /* than the first one */
+    uint32_t has_more_agents : 1;
     uint32_t child : 30;    /* the first that it had, or 0 */
     uint32_t is_cut : 1;    /* ... it was cut from, whose visitors were here */
     uint32_t has_more : 1;  /* children than that */
     uint32_t run : 30;      /* or slot: belongs to stack_distance.h; once
-                               finished, has one of its children all its rows? */
+                               finished: has one child all its rows? */
     uint32_t is_listed : 1; /* its ids stand in the tree's list, ... */
     uint32_t is_run : 1;   /* ... or only the first of them: others follow it */
     uint32_t id;           /* its first; is_listed: the place of that */
