@@ -76,8 +76,7 @@ uint64_t tb_json_line(struct tb_json_reader *reader)
     return reader->counted_line + 1;
 }
 
-static void write_path(const struct tb_json_reader *reader, char *path,
-                       size_t size)
+void tb_json_path(const struct tb_json_reader *reader, char *path, size_t size)
 {
     size_t used = (size_t)snprintf(path, size, "$");
     for (uint32_t i = 0; i < reader->depth && i < TB_JSON_PATH_DEPTH; i++) {
@@ -104,7 +103,7 @@ tb_status tb_json_fail(struct tb_json_reader *reader, tb_status status,
     va_end(arguments);
     error->offset = tb_json_offset(reader);
     error->line = tb_json_line(reader);
-    write_path(reader, error->json_path, sizeof(error->json_path));
+    tb_json_path(reader, error->json_path, sizeof(error->json_path));
     return status;
 }
 

@@ -175,6 +175,9 @@ uint64_t tb_json_offset(const struct tb_json_reader *reader);
 /* Line of the next byte: counts newlines on from where it was asked last. */
 uint64_t tb_json_line(struct tb_json_reader *reader);
 
+/* The path of what is read, such as "$[3].payload"; a deep one in part. */
+void tb_json_path(const struct tb_json_reader *reader, char *path, size_t size);
+
 /* For a caller that read a value and does not like it: fills reader->error
  * with the place and the text, and returns `status`. */
 tb_status tb_json_fail(struct tb_json_reader *reader, tb_status status,

@@ -2,6 +2,7 @@
  * built here is refused by its name; truncation, padding and post_processor do
  * not concern ids of plain text and are not read. */
 #include "component.h"
+#include "json_place.h"
 
 static tb_status read_parts(struct tb_json_reader *reader,
                             struct tb_file_parts *parts)
@@ -289,5 +290,7 @@ tb_status tb_tokenizer_from_json(struct tb_span json,
         return tb_fail(error, TB_ERR_MEMORY, "out of memory");
     struct tb_file_parts parts = {.json = json};
     tb_status status = load(made, &parts, error);
+    if (status != TB_OK && error && error->json_path[0])
+        tb_json_name_place(json, error); // parts are read one by one
     return tb_tokenizer_finish(made, json, status, tokenizer, error);
 }

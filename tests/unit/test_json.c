@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "json_place.h"
 #include "json_reader.h"
 #include "json_scan.h"
 #include "utf8.h"
@@ -622,9 +623,41 @@ static void test_string_scan(void **state)
     }
 }
 
+static void test_a_place_has_a_path(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"a\": 1, \"b\": {\"c\": [10, {\"d\": \"x\"}], \"e\": null}} ";
+    static const struct {
+        const char *before; // the place is where this ends
+        const char *path;
+    } cases[] = {
+        {"", "$.a"},
+        {"{\"a\": 1", "$.a"},
+        {"{\"a\": 1, \"b\"", "$.b.c[0]"},
+        {"{\"a\": 1, \"b\": {\"c\": [10", "$.b.c[0]"},
+        {"{\"a\": 1, \"b\": {\"c\": [10, {\"d\": \"", "$.b.c[1].d"},
+        {"{\"a\": 1, \"b\": {\"c\": [10, {\"d\": \"x\"}", "$.b.c[1]"},
+        {"{\"a\": 1, \"b\": {\"c\": [10, {\"d\": \"x\"}], \"e\": null",
+         "$.b.e"},
+        {json, "$"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tb_error error = {.offset = strlen(cases[i].before)};
+        tb_json_name_place(tb_span_of(json), &error);
+        assert_string_equal(error.json_path, cases[i].path);
+    }
+    struct tb_error error = {.offset = 20};
+    tb_json_name_place(TB_SPAN("{\"a\": [1, 2, \"cut off"), &error);
+    assert_string_equal(error.json_path, "$.a[2]");
+    tb_json_name_place(TB_SPAN(""), &error);
+    assert_string_equal(error.json_path, "$");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_place_has_a_path),
         cmocka_unit_test(test_documents),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_input_cut_at_every_byte),
