@@ -119,7 +119,7 @@ static tb_status tokenize_line(void *context, struct tb_line_job *lines,
         return TB_OK;
     return tb_fail(error, status, "cannot tokenize line %llu: %s",
                    (unsigned long long)lines->lines.line,
-                   tb_status_name(status));
+                   tb_encoder_fault(status));
 }
 
 static void print_replaced(uint64_t count, const char *what)

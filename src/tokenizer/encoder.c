@@ -332,6 +332,14 @@ tb_status tb_encoder_encode_rest(struct tb_encoder *encoder,
                              encode_normalized);
 }
 
+const char *tb_encoder_fault(tb_status status)
+{
+    return status == TB_ERR_LIMIT
+               ? "the tokenizer's pattern takes too many steps on its text, "
+                 "or it is too long"
+               : tb_status_name(status);
+}
+
 bool tb_encoder_can_cut(const struct tb_encoder *encoder)
 {
     return tb_tokenizer_can_cut(encoder->tokenizer);

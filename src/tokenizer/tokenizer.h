@@ -96,10 +96,15 @@ TB_NODISCARD tb_status tb_tokenizer_from_sentence_piece(
 TB_NODISCARD tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
                                       struct tb_encoder **encoder);
 
-/* Appends the ids of `text` (valid UTF-8) to `tokens`. */
+/* Appends the ids of `text` (valid UTF-8) to `tokens`. TB_ERR_MEMORY;
+ * TB_ERR_LIMIT where a pattern that runs on the regex library takes too many
+ * steps, or a text is too long. */
 TB_NODISCARD tb_status tb_encoder_encode(struct tb_encoder *encoder,
                                          struct tb_span text,
                                          struct tb_tokens *tokens);
+
+/* What such a failure is, in words. */
+const char *tb_encoder_fault(tb_status status);
 
 /* May a text be cut where tb_safe_cut_after (safe_cut.h) says, and its parts be
  * encoded apart, the first by tb_encoder_encode, others by
