@@ -407,6 +407,8 @@ def check_page(options, folder, trace, form):
         "--tokenizer", harness.BUILTIN, "--stats", "json", *form], check=False)
     if process.returncode != 0:
         return True
+    if rows.stat().st_size == 0:  # which analyze refuses; see golden.cases
+        return True
     harness.run(options.tracebake, ["analyze", rows, "--calls", calls,
                                     "--report", theirs, "--json"])
     same = data_of(ours) == data_of(theirs)
