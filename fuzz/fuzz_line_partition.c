@@ -46,12 +46,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         left[i] = tb_buffer_span(&together.parts[i].text);
     // Each line has the end of the one before in front, so that what means
     // something at the beginning of a file means nothing.
-    for (size_t from = 0, to = 0; from < size; from = to - (to < size)) {
-        to = from + (from > 0);
-        while (to < size && data[to] != '\n')
-            to++;
-        to += to < size;
-        add(&alone, (struct tb_span){data + from, to - from});
+    for (size_t at = 0, end; at < size; at = end) {
+        for (end = at; end < size && data[end] != '\n';)
+            end++;
+        end += end < size;
+        size_t from = at - (at > 0);
+        add(&alone, (struct tb_span){data + from, end - from});
         take(&alone, left);
     }
     FUZZ_CHECK(alone.line_count == together.line_count);
