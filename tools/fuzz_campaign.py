@@ -5,8 +5,8 @@
     tools/fuzz_campaign.py --table
 
 Runs the programs of build/fuzz (`./dev fuzz all HOURS` builds them), the one
-with the least processor time so far first, until they have had so many hours of
-it in this campaign. What is found goes on from one to the next: inputs in
+with the least processor time so far first, until all together have had so many
+hours of it, counted from when the log was begun. What is found goes on from one to the next: inputs in
 build/fuzz/found/TARGET, failures in build/fuzz/TARGET-*. Each visit of a target
 is a line of JSON in build/fuzz/campaign.jsonl, written when it ends, so that a
 campaign can be stopped at any time.
@@ -103,7 +103,7 @@ def campaign(options):
         if line["target"] in had:
             had[line["target"]] += line["seconds"]
     end = options.hours * 3600
-    done, running, failures = 0.0, {}, 0
+    done, running, failures = sum(had.values()), {}, 0
     with ThreadPoolExecutor(options.jobs) as pool:
         while done < end or running:
             while done < end and len(running) < min(options.jobs, len(names)):

@@ -1,9 +1,13 @@
 /* Short words: all pairs are looked at each time. */
 #include "bpe_short.h"
 
+#include <assert.h>
+
 #include "bpe_pair.h"
 
-enum { STRIDE = 8 };
+enum { STRIDE = 8 }; /* orders that are looked at together */
+
+static_assert(TB_BPE_SHORT % STRIDE == 0, "no order is beyond the array");
 
 // The first symbol behind `i` that is there, or `count`.
 static inline uint32_t next_there(const struct tb_bpe_short *word, uint32_t i)

@@ -15,8 +15,7 @@ struct tb_bpe_short {
     tb_token ids[TB_BPE_SHORT];
     uint32_t at[TB_BPE_SHORT + 1]; /* first byte; the end */
     uint64_t orders[TB_BPE_SHORT]; /* of the pair with the next symbol: rank <<
-                                    32 | place, beyond TB_NO_ORDER for none;
-                                    looked at STRIDE at a time */
+                                      32 | place, beyond TB_NO_ORDER for none */
     tb_token merged[TB_BPE_SHORT]; /* what it becomes */
 };
 
