@@ -80,7 +80,7 @@ class TokenizerTest(unittest.TestCase):
             tracebake.Tokenizer.from_(b'{\n "model": {"type": "Odd"}}')
         error = caught.exception
         self.assertEqual((error.status, error.line), ("unsupported", 2))
-        self.assertEqual(error.json_path, "$")
+        self.assertEqual(error.json_path, "$.model.type")
         self.assertIn("'Odd'", error.message)
         with self.assertRaises(tracebake.NotFoundError) as caught:
             tracebake.Tokenizer.from_("no/such-model")
