@@ -31,7 +31,7 @@ struct tb_input {
     char *path;
     int fd;
     int keep_fd;          // copy of what was read, or -1
-    uint64_t keep_len;    // bytes
+    uint64_t content_len; // bytes given so far, uncompressed
     bool is_again;        // after tb_input_rewind: the copy, or the file:
     uint64_t again_at;    // ... of that the next byte
     uint64_t start;       // offset of the content in fd (standard input)
@@ -46,11 +46,11 @@ struct tb_input {
     struct tb_decompressor *decompressor; // NULL: plain
     uint8_t *raw;                         // bytes from fd, not yet used:
     struct tb_span raw_left;
-    uint64_t content_len; // bytes decompressed so far
-    tb_status failed;     // of the decompressor, given again and again
+    tb_status failed; // of the decompressor, given again and again
     struct tb_error failure;
     void *hash_memory;
-    XXH3_state_t *hash; // inside hash_memory, aligned
+    XXH3_state_t *hash;       // inside hash_memory, aligned
+    XXH3_state_t *again_hash; // ... of what was read again
 };
 
 static const char *shown_path(const struct tb_input *input)
@@ -85,6 +85,22 @@ static tb_status fail_stopped(struct tb_error *error)
     return tb_fail(error, TB_ERR_INTERRUPTED, "interrupted");
 }
 
+// A file whose size is only a guess is fine; one that lost bytes is not.
+static bool has_shrunk(const struct tb_input *input)
+{
+    struct stat info;
+    return input->bytes_done < input->bytes_total &&
+           fstat(input->fd, &info) == 0 &&
+           (uint64_t)info.st_size < input->start + input->bytes_total;
+}
+
+static tb_status fail_shrunk(const struct tb_input *input, tb_status status,
+                             struct tb_error *error)
+{
+    return fail(input, status, "the file became shorter while it was read",
+                error);
+}
+
 static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
                          size_t *len, struct tb_error *error)
 {
@@ -102,6 +118,8 @@ static tb_status read_fd(struct tb_input *input, uint8_t *bytes, size_t size,
     } while (is_waiting);
     if (got < 0)
         return fail_errno(input, TB_ERR_IO, "cannot read", error);
+    if (got == 0 && has_shrunk(input))
+        return fail_shrunk(input, TB_ERR_IO, error);
     input->is_at_end = got == 0;
     input->bytes_done += (uint64_t)got;
     *len = (size_t)got;
@@ -169,7 +187,7 @@ static tb_status alloc_parts(struct tb_input *input, const char *path)
     input->path = tb_memory_resize(NULL, path_size);
     input->raw = tb_memory_resize(NULL, RAW_SIZE);
     input->hash_memory =
-        tb_memory_resize(NULL, sizeof(XXH3_state_t) + HASH_ALIGNMENT);
+        tb_memory_resize(NULL, 2 * sizeof(XXH3_state_t) + HASH_ALIGNMENT);
     if (!input->path || !input->raw || !input->hash_memory)
         return TB_ERR_MEMORY;
     memcpy(input->path, path, path_size);
@@ -177,7 +195,9 @@ static tb_status alloc_parts(struct tb_input *input, const char *path)
     uintptr_t past = address % HASH_ALIGNMENT;
     input->hash = (void *)((uint8_t *)input->hash_memory +
                            (past ? HASH_ALIGNMENT - past : 0));
+    input->again_hash = input->hash + 1;
     XXH3_INITSTATE(input->hash);
+    XXH3_INITSTATE(input->again_hash);
     (void)XXH3_128bits_reset(input->hash);
     return TB_OK;
 }
@@ -249,12 +269,12 @@ static tb_status read_compressed(struct tb_input *input, uint8_t *bytes,
 
 /* A few bytes of zstd can hold gigabytes of one letter. No trace comes near
  * this ratio, and below the floor it does no harm. */
-static tb_status check_bomb(struct tb_input *input, size_t len,
+static tb_status check_bomb(const struct tb_input *input, size_t len,
                             struct tb_error *error)
 {
-    input->content_len += len;
-    if (input->content_len <= BOMB_FLOOR ||
-        input->content_len / BOMB_RATIO <= input->bytes_done)
+    uint64_t content_len = input->content_len + len;
+    if (content_len <= BOMB_FLOOR ||
+        content_len / BOMB_RATIO <= input->bytes_done)
         return TB_OK;
     return tb_fail(error, TB_ERR_LIMIT,
                    "%" PRIu64 " compressed bytes hold over %d times as many: "
@@ -295,8 +315,18 @@ static tb_status write_keep(struct tb_input *input, const uint8_t *bytes,
                               error);
         done += (size_t)put;
     }
-    input->keep_len += len;
     return TB_OK;
+}
+
+// At the end of what was read before: is it the same?
+static tb_status check_again(const struct tb_input *input,
+                             struct tb_error *error)
+{
+    if (XXH128_isEqual(XXH3_128bits_digest(input->hash),
+                       XXH3_128bits_digest(input->again_hash)))
+        return TB_OK;
+    return fail(input, TB_ERR_IO, "the file was changed while it was read",
+                error);
 }
 
 static tb_status read_again(struct tb_input *input, uint8_t *bytes, size_t size,
@@ -304,16 +334,26 @@ static tb_status read_again(struct tb_input *input, uint8_t *bytes, size_t size,
 {
     bool is_kept = input->keep_fd >= 0;
     uint64_t from = is_kept ? input->again_at : input->start + input->again_at;
+    uint64_t left = input->content_len - input->again_at;
     ssize_t got;
+    *len = 0;
     if (must_stop(input))
         return fail_stopped(error);
+    if (left == 0)
+        return check_again(input, error);
+    size = left < size ? (size_t)left : size;
     do
         got = pread(is_kept ? input->keep_fd : input->fd, bytes,
                     size < PIECE_MAX ? size : PIECE_MAX, (off_t)from);
     while (got < 0 && errno == EINTR);
-    *len = got > 0 ? (size_t)got : 0;
+    if (got < 0)
+        return fail_errno(input, TB_ERR_IO, "cannot read", error);
+    if (got == 0)
+        return fail_shrunk(input, TB_ERR_IO, error);
+    *len = (size_t)got;
     input->again_at += *len;
-    return got < 0 ? fail_errno(input, TB_ERR_IO, "cannot read", error) : TB_OK;
+    (void)XXH3_128bits_update(input->again_hash, bytes, *len);
+    return TB_OK;
 }
 
 void tb_input_rewind(struct tb_input *input)
@@ -321,6 +361,7 @@ void tb_input_rewind(struct tb_input *input)
     assert(tb_input_is_seekable(input) || input->keep_fd >= 0);
     input->is_again = true;
     input->again_at = 0;
+    (void)XXH3_128bits_reset(input->again_hash);
 }
 
 tb_status tb_input_read(struct tb_input *input, uint8_t *bytes, size_t size,
@@ -333,6 +374,7 @@ tb_status tb_input_read(struct tb_input *input, uint8_t *bytes, size_t size,
         TB_TRY(read_decompressed(input, bytes, size, len, error));
     else
         TB_TRY(read_plain(input, bytes, size, len, error));
+    input->content_len += *len;
     (void)XXH3_128bits_update(input->hash, bytes, *len);
     if (input->keep_fd >= 0)
         TB_TRY(write_keep(input, bytes, *len, error));
@@ -403,8 +445,7 @@ tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,
         if (got < 0)
             return fail_errno(input, TB_ERR_IO, "cannot read", error);
         if (got == 0)
-            return fail(input, TB_ERR_CUT,
-                        "the file became shorter while it was read", error);
+            return fail_shrunk(input, TB_ERR_CUT, error);
         done += (size_t)got;
     }
     return TB_OK;

@@ -28,7 +28,8 @@ TB_NODISCARD tb_status tb_input_open_until(bool (*is_stopping)(void *context),
                                            struct tb_input **input,
                                            struct tb_error *error);
 
-/* Reads up to `size` bytes; `*len` is 0 at the end and only there. */
+/* Reads up to `size` bytes; `*len` is 0 at the end and only there. TB_ERR_IO
+ * also where a file ends that was longer when it was opened. */
 TB_NODISCARD tb_status tb_input_read(struct tb_input *input, uint8_t *bytes,
                                      size_t size, size_t *len,
                                      struct tb_error *error);
@@ -69,8 +70,9 @@ TB_NODISCARD tb_status tb_input_read_at(struct tb_input *input, uint64_t offset,
                                         uint8_t *bytes, size_t size,
                                         struct tb_error *error);
 
-/* From the beginning once more: of an input that is seekable, or was kept and
- * read to its end. The fingerprint is of what was read before. */
+/* What was read so far once more, and no more than that: of an input that is
+ * seekable or was kept. The fingerprint is of what was read before. At the end
+ * of what became something else meanwhile, tb_input_read gives TB_ERR_IO. */
 void tb_input_rewind(struct tb_input *input);
 
 /* What the file's first bytes say it is. */

@@ -14,6 +14,7 @@ struct shard {
     tb_session_order order;   /* for sorting */
     struct tb_buffer session; /* of the current row */
     struct tb_row_input input;
+    char fingerprint[33]; /* of the whole file, once it was read; else empty */
 };
 
 struct tb_shard_queue {
@@ -60,12 +61,32 @@ static tb_status check_row_count(const struct shard *shard,
     return TB_ERR_VALUE;
 }
 
+static tb_status fail_changed(const struct shard *shard, struct tb_error *error)
+{
+    tb_fail(error, TB_ERR_IO, "the file was changed while it was read");
+    tb_error_set_path(error, shard->path);
+    return TB_ERR_IO;
+}
+
+// At its end: is it what it was the first time?
+static tb_status check_content(struct shard *shard, struct tb_error *error)
+{
+    char now[sizeof(shard->fingerprint)];
+    tb_input_fingerprint(tb_mooncake_reader_input(shard->input.reader), now);
+    if (shard->fingerprint[0] && strcmp(shard->fingerprint, now) != 0)
+        return fail_changed(shard, error);
+    memcpy(shard->fingerprint, now, sizeof(now));
+    return TB_OK;
+}
+
 // Reads the next row; at the end of the file `line.ptr` is NULL.
 static tb_status advance(struct shard *shard, struct tb_error *error)
 {
     TB_TRY(tb_row_input_next(&shard->input, error));
-    return shard->input.line.ptr ? keep_session(shard, error)
-                                 : check_row_count(shard, error);
+    if (shard->input.line.ptr)
+        return keep_session(shard, error);
+    TB_TRY(check_row_count(shard, error));
+    return check_content(shard, error);
 }
 
 static tb_status open_shard(const struct tb_shard_queue *queue,
@@ -245,6 +266,10 @@ static tb_status open_next(struct tb_shard_queue *queue, struct tb_error *error)
         queue->next++;
         shard->session = TB_BUFFER(SIZE_MAX / 2);
         tb_status status = open_shard(queue, shard, error);
+        // Its place was chosen by its first session.
+        if (status == TB_OK &&
+            !tb_span_equal(shard->first, tb_buffer_span(&shard->session)))
+            status = fail_changed(shard, error);
         if (status != TB_OK) {
             close_shard(shard);
             return status;

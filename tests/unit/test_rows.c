@@ -26,7 +26,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct tb_row_stop no_stop = {0};
 static char folder[256];
 
 /* ---- files ------------------------------------------------------------ */
@@ -49,6 +48,23 @@ static void put(const char *name, const char *content)
                      strlen(content));
     assert_int_equal(fclose(file), 0);
 }
+
+/* Puts a file when the `left`-th row is asked for: what is read twice becomes
+ * something else meanwhile. */
+static struct {
+    unsigned left;
+    const char *name, *content;
+} meanwhile;
+
+static bool change_file(void *context)
+{
+    (void)context;
+    if (meanwhile.left > 0 && --meanwhile.left == 0)
+        put(meanwhile.name, meanwhile.content);
+    return false;
+}
+
+static const struct tb_row_stop no_stop = {.is_stopping = change_file};
 
 // The file's content, until the next call.
 static const char *get(const char *name)
@@ -331,8 +347,11 @@ static tb_status run_merge(struct tb_error *error)
                                  path_of("in3.jsonl")};
     struct tb_row_output output = {0};
     // So little memory that blocks are sorted in files.
-    struct tb_row_merge merge = {
-        .paths = paths, .count = 3, .memory = 512, .folder = folder};
+    struct tb_row_merge merge = {.paths = paths,
+                                 .count = 3,
+                                 .memory = 512,
+                                 .folder = folder,
+                                 .stop = no_stop};
     tb_status status = write_merged(&merge, &output, error);
     tb_row_merge_close(&merge);
     tb_row_output_close(&output);
@@ -694,6 +713,82 @@ static void test_rows_that_cannot_be_merged(void **state)
     }
 }
 
+/* ---- files that change while they are read ---------------------------- */
+
+#define ROW(session, id)                                                       \
+    "{\"session_id\": \"" session "\", \"input_length\": 4, "                  \
+    "\"hash_ids\": [" id "]}\n"
+
+/* Two rows and the end are asked for before the second time. */
+static void test_rows_that_change_between_two_readings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *content, *message;
+    } cases[] = {
+        {ROW("a", "1") ROW("c", "2"), "the file was changed"},
+        {ROW("c", "1") ROW("b", "2"), "the file was changed"},
+        {ROW("a", "1") ROW("b", "x"), ""},
+        {ROW("a", "1"), "the file became shorter"},
+        {"", "the file became shorter"},
+    };
+    run_of *const runs[] = {run_share, run_sample};
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        for (size_t j = 0; j < COUNT_OF(runs); j++) {
+            struct tb_error error = {0};
+            put("in.jsonl", ROW("a", "1") ROW("b", "2"));
+            meanwhile.left = 4;
+            meanwhile.name = "in.jsonl";
+            meanwhile.content = cases[i].content;
+            assert_int_not_equal(runs[j](&error), TB_OK);
+            if (!strstr(error.message, cases[i].message))
+                fail_msg("case %zu: %s", i, error.message);
+            assert_int_equal(meanwhile.left, 0);
+            assert_int_equal(made_count(), 0);
+        }
+}
+
+static void test_what_is_added_meanwhile_is_not_read(void **state)
+{
+    (void)state;
+    struct tb_error error = {0};
+    put("in.jsonl", ROW("a", "1") ROW("b", "2"));
+    meanwhile.left = 4;
+    meanwhile.name = "in.jsonl";
+    meanwhile.content = ROW("a", "1") ROW("b", "2") ROW("a", "3");
+    assert_int_equal(run_share(&error), TB_OK);
+    assert_int_equal(share.counts.rows, 2);
+}
+
+/* Each file is opened for its first row, then all are read twice. */
+static void test_merged_rows_that_change_meanwhile(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned at; // the first row, or the second reading
+        const char *content;
+        tb_status status;
+    } cases[] = {
+        {4, ROW("conv_0", "1") ROW("conv_9", "2"), TB_ERR_IO},
+        {9, ROW("conv_5", "1") ROW("conv_8", "2"), TB_ERR_IO},
+        {9, ROW("conv_5", "1") ROW("conv_9", "1"), TB_ERR_IO},
+        {9, ROW("conv_5", "1"), TB_ERR_VALUE}, // the meta file says two
+        {9, ROW("conv_5", "1") ROW("conv_9", "2") "\n", TB_ERR_IO},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct tb_error error = {0};
+        put_parts(ROW("conv_5", "1") ROW("conv_9", "2"));
+        meanwhile.left = cases[i].at;
+        meanwhile.name = "in1.jsonl";
+        meanwhile.content = cases[i].content;
+        tb_status status = run_merge(&error);
+        if (status != cases[i].status)
+            fail_msg("case %zu: %d, %s", i, (int)status, error.message);
+        assert_int_equal(meanwhile.left, 0);
+        assert_int_equal(made_count(), 0);
+    }
+}
+
 /* ---- inputs and outputs ----------------------------------------------- */
 
 static bool is_stopping(void *context)
@@ -821,6 +916,9 @@ int main(void)
         TEST(test_a_part_does_not_replace_what_is_read),
         TEST(test_merged_rows_are_in_order),
         TEST(test_rows_that_cannot_be_merged),
+        TEST(test_rows_that_change_between_two_readings),
+        TEST(test_what_is_added_meanwhile_is_not_read),
+        TEST(test_merged_rows_that_change_meanwhile),
         TEST(test_a_run_is_stopped_at_a_row),
         TEST(test_what_is_read_is_not_replaced),
         TEST(test_a_path_that_is_too_long_is_refused),
