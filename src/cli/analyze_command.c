@@ -419,6 +419,15 @@ static bool is_page_standard_output(const struct arguments *arguments)
     return arguments->page && strcmp(arguments->page, "-") == 0;
 }
 
+// Is it a file of rows, or the meta file beside it, by any name?
+static bool is_of_rows(const char *path, const char *rows)
+{
+    char meta[TB_PATH_SIZE];
+    return tb_output_is_same_file(rows, path) ||
+           (tb_path_format(meta, sizeof(meta), "%s.meta.json", rows) &&
+            tb_output_is_same_file(meta, path));
+}
+
 static tb_status open_page(struct job *job, struct tb_error *error)
 {
     const struct arguments *arguments = job->arguments;
@@ -429,7 +438,7 @@ static tb_status open_page(struct job *job, struct tb_error *error)
         return tb_fail(error, TB_ERR_USAGE,
                        "--report - and --json would share standard output");
     for (size_t i = 0; i < arguments->files.count; i++)
-        if (tb_output_is_same_file(arguments->files.items[i], path))
+        if (is_of_rows(path, arguments->files.items[i]))
             return tb_fail(error, TB_ERR_USAGE,
                            "--report '%s' would overwrite its rows", path);
     if (arguments->calls && tb_output_is_same_file(arguments->calls, path))

@@ -117,6 +117,8 @@ static tb_status open_job(struct job *job, const struct arguments *arguments,
                               error));
     for (size_t i = 0; i < job->files.count; i++)
         TB_TRY(tb_row_output_spare(&job->output, job->files.items[i], error));
+    if (arguments->files_from)
+        TB_TRY(tb_row_output_spare(&job->output, arguments->files_from, error));
     tb_status status = choose_folder(job, arguments->output);
     if (status == TB_OK)
         status = tb_command_text(&job->command, table.command, arguments->argc,
