@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "blob.h"
+#include "temp_file.h"
 #include "transfer.h"
 
 /* Longest list of a model's files that is read, bytes. */
@@ -157,30 +158,44 @@ static tb_status fetch_file(struct tb_transfer *transfer, const char *commit,
 
 /* ---- all of them ------------------------------------------------------ */
 
+static tb_status fill_ref(int fd, const char *beside, const char *path,
+                          const char *commit, struct tb_error *error)
+{
+    size_t len = strlen(commit);
+    if (write(fd, commit, len) == (ssize_t)len && fsync(fd) == 0 &&
+        rename(beside, path) == 0)
+        return TB_OK;
+    tb_status status = tb_transfer_fail_write(path, error);
+    (void)unlink(beside);
+    return status;
+}
+
 /* Branches and tags lead to commits; written beside and renamed, so that
  * nobody reads half of it. */
 static tb_status write_ref(const struct tb_transfer *transfer,
                            const char *commit, struct tb_error *error)
 {
-    char path[TB_PATH_SIZE], beside[TB_PATH_SIZE];
+    char path[TB_PATH_SIZE];
+    struct tb_buffer beside = TB_BUFFER(2 * TB_PATH_SIZE);
+    int fd = -1;
     if (strcmp(transfer->name->revision, commit) == 0)
         return TB_OK;
     if (!tb_path_format(path, sizeof(path), "%s/refs/%s", transfer->model,
-                        transfer->name->revision) ||
-        !tb_path_format(beside, sizeof(beside), "%s.%ld.tmp", path,
-                        (long)getpid()))
+                        transfer->name->revision))
         return tb_fail(error, TB_ERR_LIMIT, "the cache's path is too long");
     tb_path_make_folders(path, 0777);
-    FILE *file = fopen(beside, "wbe");
-    if (!file)
-        return tb_transfer_fail_write(path, error);
-    bool is_written = fwrite(commit, 1, strlen(commit), file) == strlen(commit);
-    is_written = fclose(file) == 0 && is_written;
-    if (is_written && rename(beside, path) == 0)
-        return TB_OK;
-    (void)tb_transfer_fail_write(path, error);
-    (void)unlink(beside);
-    return TB_ERR_IO;
+    tb_temp_file_sweep(path);
+    tb_status status = tb_temp_file_create(path, 0666, &beside, &fd);
+    if (status == TB_OK)
+        status = fill_ref(fd, (const char *)beside.ptr, path, commit, error);
+    else if (status == TB_ERR_MEMORY)
+        tb_fail(error, status, "out of memory");
+    else
+        status = tb_transfer_fail_write(path, error);
+    if (fd >= 0)
+        (void)close(fd); // with its lock
+    tb_buffer_release(&beside);
+    return status;
 }
 
 static tb_status fail_files(const struct tb_transfer *transfer,

@@ -227,7 +227,9 @@ static bool list_ref(void *context, const char *name)
 {
     struct listing *listing = context;
     char path[TB_PATH_SIZE], commit[TB_HUB_COMMIT_LEN + 1];
-    if (tb_path_format(path, sizeof(path), "%s/refs/%s", listing->model,
+    bool is_temporary = name[0] == '.';
+    if (!is_temporary &&
+        tb_path_format(path, sizeof(path), "%s/refs/%s", listing->model,
                        name) &&
         read_ref(path, commit) && strcmp(commit, listing->place.commit) == 0)
         add_to_list(listing->refs, sizeof(listing->refs), name);
