@@ -457,7 +457,19 @@ static tb_status write_page(struct job *job, struct tb_error *error)
         status = tb_output_write(job->page, tb_buffer_span(&text), error);
     tb_buffer_release(&text);
     TB_TRY(status);
-    return tb_output_commit(job->page, error);
+    return tb_output_prepare(job->page, error);
+}
+
+/* The page gets its name when the figures are told, too: who sees a failure
+ * finds what was there before. */
+static tb_status tell_and_commit(struct job *job, struct tb_error *error)
+{
+    tb_status told =
+        is_page_standard_output(job->arguments) ? TB_OK : tell(job, error);
+    bool is_good = told == TB_OK || told == TB_ERR_CLOSED;
+    if (is_good && job->page)
+        TB_TRY(tb_output_commit(job->page, error));
+    return told;
 }
 
 static tb_status run(struct job *job, struct tb_error *error)
@@ -476,7 +488,7 @@ static tb_status run(struct job *job, struct tb_error *error)
     TB_TRY(finish(job));
     if (job->page)
         TB_TRY(write_page(job, error));
-    return is_page_standard_output(job->arguments) ? TB_OK : tell(job, error);
+    return tell_and_commit(job, error);
 }
 
 static int analyze(const void *typed)

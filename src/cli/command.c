@@ -67,7 +67,8 @@ tb_status tb_command_told(tb_status told, const struct tb_error *error)
 int tb_command_end(tb_status status, struct tb_error *error, const char *doing,
                    const char *command)
 {
-    if (tb_stop_signal())
+    // One that came when all was done has stopped nothing.
+    if (status == TB_ERR_INTERRUPTED && tb_stop_signal())
         return TB_EXIT_SIGNAL + tb_stop_signal();
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return TB_EXIT_DONE;

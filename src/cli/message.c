@@ -46,7 +46,9 @@ tb_status tb_message_text(struct tb_span text, bool is_error,
         write_clean(file, text);
     if (fflush(file) == 0 && !ferror(file))
         return TB_OK;
-    tb_status status = errno == EPIPE ? TB_ERR_CLOSED : TB_ERR_IO;
+    tb_status status = errno == EPIPE   ? TB_ERR_CLOSED
+                       : errno == EINTR ? TB_ERR_INTERRUPTED
+                                        : TB_ERR_IO;
     tb_fail_errno(error, status, "cannot write");
     tb_error_set_path(error, is_error ? "standard error" : "standard output");
     return status;

@@ -244,7 +244,7 @@ static int validate(const void *typed)
         status =
             validate_file(&job, arguments->files.items[i], &is_good, &error);
     tb_buffer_release(&job.text);
-    if (tb_stop_signal())
+    if (status == TB_ERR_INTERRUPTED && tb_stop_signal())
         return TB_EXIT_SIGNAL + tb_stop_signal();
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return is_good ? TB_EXIT_DONE : TB_EXIT_FAILED;

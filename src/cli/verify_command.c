@@ -166,7 +166,7 @@ static int verify(const void *typed)
     tb_replay_check_release(&job.check);
     tb_replay_run_release(&job.run);
     tb_call_table_release(&job.calls);
-    if (tb_stop_signal())
+    if (status == TB_ERR_INTERRUPTED && tb_stop_signal())
         return TB_EXIT_SIGNAL + tb_stop_signal();
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return is_good ? TB_EXIT_DONE : TB_EXIT_FAILED;
