@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import command_check
+import commands
 import end_check
 from end_check import expect
 
@@ -152,19 +154,37 @@ def check_cache(bench):
     bench.environment["XDG_CACHE_HOME"] = usual
 
 
-def check_report(bench):
-    """The page of analyze is whole or absent, too."""
-    bench.begin(is_old=False)
-    bench.run()
-    for free in (0, 1, 8):
-        with Disk(bench, 64) as disk:
-            disk.fill(free)
-            process = subprocess.run(
-                [str(bench.tracebake), "analyze", str(bench.rows), "--report",
-                 str(disk.folder / "page.html")], env=bench.environment,
-                capture_output=True, timeout=end_check.RUN_TIMEOUT)
-            disk.expect_old(f"a page on {free} pages", process, FULL,
-                            "filler")
+def check_commands(tracebake, folder):
+    """All that write files and are no conversions."""
+    count = 0
+    for command in commands.commands():
+        mount(folder, f"size={1024 * PAGE}")
+        try:
+            bench = command_check.Bench(tracebake, command, folder)
+            needed = sum(pages_of(folder / name) for name in command.made)
+            for free in sorted({0, 1, needed - 1}):
+                check_command(bench, folder, free)
+                count += 1
+            bench.begin(is_old=True)
+            before = bench.contents()
+            subprocess.run(["mount", "-o", "remount,ro", str(folder)],
+                           check=True)
+            bench.expect_old("a read-only disk", before, bench.run(),
+                             b"Read-only file system")
+        finally:
+            unmount(folder)
+    print(f"{count} full disks of other commands")
+
+
+def check_command(bench, folder, free):
+    filler = folder / "filler"
+    bench.begin(is_old=True)
+    before = bench.contents()
+    pages = os.statvfs(folder).f_bavail - free
+    filler.write_bytes(b"x" * (pages * PAGE))
+    process = bench.run()
+    filler.unlink()
+    bench.expect_old(f"{free} pages free", before, process, FULL)
 
 
 def main():
@@ -178,7 +198,7 @@ def main():
         check_inodes(bench)
         check_read_only(bench)
         check_cache(bench)
-        check_report(bench)
+        check_commands(bench.tracebake, bench.folder / "disk")
     print("disks that are full, without inodes, read-only: rows, page, cache")
 
 

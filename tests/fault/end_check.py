@@ -4,7 +4,8 @@
 Runs are killed, stopped by signals, starved of disk, and started with standard
 files that are closed, full, or do not wait. After each of them the output is
 what a clean run gives or what was there before, to the byte; what a killed run
-left beside it is gone after the next run.
+left beside it is gone after the next run. Other commands that write files:
+command_check.py.
 
 --kills N   how many runs are killed (50 in CI, 1000 by hand)
 """
@@ -16,7 +17,6 @@ import json
 import os
 import random
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +27,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data"
-GOLDEN = HERE.parent / "golden"
 RUN_TIMEOUT = 120  # seconds
 OLD = b'{"old": "rows"}\n'
 META = ".meta.json"
@@ -239,25 +238,6 @@ def check_full_summary(bench):
             expect("full summary", bench.state() == "new", bench.state())
 
 
-def check_full_figures(bench):
-    """Nobody asked for them, and what was made is in its place."""
-    for name in ("reblock", "rewrite", "sample", "share", "merge",
-                 "partition"):
-        folder = bench.folder / name
-        shutil.copytree(GOLDEN / name, folder)
-        with open("/dev/full", "wb") as full:
-            process = subprocess.run(
-                [bench.tracebake, *(folder / "args").read_text().split()],
-                cwd=folder, stdout=full, stderr=subprocess.PIPE,
-                env=bench.environment, timeout=RUN_TIMEOUT)
-        expect(f"figures of {name}", process.returncode == 0 and
-               b"all files are written" in process.stderr and
-               b"No space left" in process.stderr, process)
-        if name != "partition":
-            expect(f"rows of {name}", (folder / "output.jsonl").read_bytes()
-                   == (folder / "expected.jsonl").read_bytes())
-
-
 def check_full_texts(bench):
     """What goes to standard output alone: the reason is the system's."""
     rows = bench.folder / "rows"
@@ -461,7 +441,6 @@ def main():
         check_full_disk(bench)
         check_read_only_folder(bench)
         check_full_summary(bench)
-        check_full_figures(bench)
         check_full_texts(bench)
         check_analyze_pipe(bench)
         check_memory(bench)

@@ -10,6 +10,11 @@ calls, which fails: once alone, and once with all that follow. Each time
     1: there is a message, and the old rows (or none) are untouched;
     no file is left beside the rows, and none that could mislead the next run.
 
+Then it is killed, and stopped by a signal, just before each call that has to do
+with files: each file that it makes is the old one or the new one, the rows last
+of all; what a killed run left is gone after the next one, a stopped one leaves
+nothing, and says 128 + N when nothing was written.
+
 --brief tries only some of the calls, spread evenly; that is for every day.
 """
 import argparse
@@ -21,10 +26,13 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import commands
 
 HERE = Path(__file__).resolve().parent
 SEEDS = HERE.parent.parent / "fuzz" / "corpus"
@@ -39,12 +47,17 @@ ERRORS = {
     "read": (errno.EIO,), "pread": (errno.EIO,),
     "write": (errno.ENOSPC, errno.EDQUOT), "fsync": (errno.EIO,),
     "rename": (errno.EACCES,), "unlink": (errno.EACCES,),
-    "mkdir": (errno.EROFS,), "mkstemp": (errno.ENOSPC,),
+    "mkdir": (errno.EROFS,), "symlink": (errno.EPERM,), "mkstemp": (errno.ENOSPC,),
     "ftruncate": (errno.EIO,), "stat": (errno.EIO,),
     "fchmod": (errno.EPERM,), "flock": (errno.ENOLCK, errno.EAGAIN),
     "dup": (errno.EMFILE,), "opendir": (errno.EMFILE,),
     "thread": (errno.EAGAIN,),
 }
+
+# Before which of them a run is killed or stopped, and by what: all that change
+# files, and what it may wait for.
+ENDED = ("open", "read", "write", "fsync", "rename", "unlink", "mkdir")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 
 TEMPLATE = """{% for m in messages %}{{ m.role }}: {{ m['content'] | trim }}
 {% endfor %}{% if add_generation_prompt %}assistant:{% endif %}"""
@@ -54,11 +67,17 @@ class Case:
     """A run: its arguments, what it reads, and where its rows go."""
 
     def __init__(self, name, arguments, files=(), stdin=b"", output=None,
-                 is_cold=False, beside=()):
+                 is_cold=False, beside=None):
         self.name, self.arguments = name, arguments
         self.files, self.stdin = dict(files), stdin
         self.output, self.is_cold = output, is_cold
-        self.beside = set(beside)  # files that a good run writes too
+        # Files that a good run writes before it.
+        self.beside = ([] if not output else [output + commands.META]
+                       if beside is None else beside)
+
+    def made(self):
+        """The names of all that it writes; the first is placed last."""
+        return [self.output, *self.beside] if self.output else []
 
 
 def tokenizer(name):
@@ -68,13 +87,11 @@ def tokenizer(name):
             "tok/chat_template.jinja": TEMPLATE.encode()}
 
 
-def golden(name, output="output.jsonl", **more):
-    """What makes rows of rows, as its golden case has it."""
-    folder = GOLDEN / name
-    files = {path.name: path.read_bytes() for path in folder.iterdir()
-             if ".jsonl" in path.name and not path.name.startswith("expected")}
-    return Case(name, (folder / "args").read_text().split(), files,
-                output=output, **more)
+def of_command(command):
+    """What makes files of files."""
+    output, *beside = command.made
+    return Case(command.name, command.arguments, command.files, output=output,
+                beside=beside)
 
 
 def cases():
@@ -96,7 +113,7 @@ def cases():
                ["nat", "t.json", *tok, *to, "--calls", "calls.jsonl",
                 "--report", "page.html", "--threads", "1"],
                {"t.json": nat, **byte}, output="rows.jsonl",
-               beside=("calls.jsonl", "page.html"))
+               beside=["rows.jsonl.meta.json", "calls.jsonl", "page.html"])
     yield Case("nat.cut", ["nat", "t.json", *tok, *to, "--threads", "1"],
                {"t.json": cut, **byte}, output="rows.jsonl")
     yield Case("nat.compat.gz",
@@ -122,10 +139,10 @@ def cases():
     yield Case("verify", ["verify", "run", "--calls", "calls.jsonl"],
                {str(path.relative_to(verify)): path.read_bytes()
                 for path in verify.rglob("*.json*")})
-    for name in ("reblock", "rewrite", "sample", "share", "merge"):
-        yield golden(name)
-    yield golden("partition", "parts/part-1-of-2.jsonl",
-                 beside=["parts/part-2-of-2.jsonl"])
+    yield from map(of_command, commands.commands())
+    yield Case("validate",
+               ["validate", "rows.jsonl", "--json", "--block-size", "4"],
+               commands.golden_files("validate_good"))
     for seed in ("metaspace", "unigram", "word_piece", "word_level", "bert",
                  "sentencepiece", "regex", "split", "affixes", "scripts"):
         yield Case(f"tokenize.{seed}", ["tokenize", *tok, "-"],
@@ -139,6 +156,7 @@ class Bench:
     def __init__(self, options, case):
         self.options, self.case = options, case
         self.cache = None  # of compiled tokenizers, from a clean run
+        self.whole = {}  # what a clean run makes, by name
 
     def folder(self):
         work = Path(tempfile.mkdtemp(prefix="fault-"))
@@ -185,8 +203,15 @@ class Bench:
         counts = dict(line.split()
                       for line in (work / "counts").read_text().splitlines())
         wanted = self.result(work, process)
+        self.whole = self.contents(work)
         shutil.rmtree(work)
         return wanted, {name: int(count) for name, count in counts.items()}
+
+    def contents(self, work):
+        """Of all that is made; None where there is nothing."""
+        paths = {name: work / "in" / name for name in self.case.made()}
+        return {name: path.read_bytes() if path.exists() else None
+                for name, path in paths.items()}
 
     def faulty(self, wanted, **faults):
         """What is wrong after a run with this fault; nothing: None."""
@@ -204,6 +229,52 @@ class Bench:
             problem = "does not end"
         shutil.rmtree(work)
         return problem
+
+    def ended(self, number, call, at):
+        """What is wrong after a run that got a signal; nothing: None."""
+        work = self.folder()
+        for name in self.case.made() if at % 2 == 0 else ():
+            path = work / "in" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(OLD)
+        before = self.contents(work)
+        try:
+            process = self.run(work, call=call, at=at, signal=int(number))
+            problem = self.judge_ended(work, process, number, before)
+        except subprocess.TimeoutExpired:
+            problem = "does not end"
+        shutil.rmtree(work)
+        return problem
+
+    def judge_ended(self, work, process, number, before):
+        names, now = self.case.made(), self.contents(work)
+        for name, content in now.items():
+            if content not in (before[name], self.whole[name]):
+                return f"{name} is neither the old nor the new one"
+        is_new = now == self.whole
+        if now[names[0]] != before[names[0]] and not is_new:
+            return "the last file is new, and another one is not"
+        if number == signal.SIGKILL:
+            return self.judge_next(work)
+        if not is_new and now != before:
+            return "stopped, and some files are new"
+        # Before there is a handler, the signal ends the process.
+        wanted = (0,) if is_new else (128 + number, -number)
+        if process.returncode not in wanted:
+            return (f"exit status {process.returncode}, {is_new=}: "
+                    f"{process.stderr.decode()}")
+        left = self.files(work) - {*self.case.files, *names}
+        return f"leaves {sorted(left)}" if left else None
+
+    def judge_next(self, work):
+        """After a kill: the next run succeeds, and takes away what is left."""
+        process = self.run(work)
+        if process.returncode != 0:
+            return f"the next run fails: {process.stderr.decode()}"
+        if self.contents(work) != self.whole:
+            return "the next run makes something else"
+        left = self.files(work) - {*self.case.files, *self.case.made()}
+        return f"the next run leaves {sorted(left)}" if left else None
 
     def judge(self, work, process, wanted, old, faults):
         got = self.result(work, process)
@@ -225,22 +296,17 @@ class Bench:
 
     def left_over(self, work, process, faults):
         names = self.files(work)
-        allowed = set(self.case.files)
-        if self.case.output:
-            allowed |= {self.case.output}
-            meta = self.case.output + ".meta.json"
-            if meta in names and process.returncode == 0:
-                json.loads((work / "in" / meta).read_text())
-                names.discard(meta)
+        allowed = {*self.case.files, self.case.output}
+        meta = f"{self.case.output}{commands.META}"
+        if meta in names and process.returncode == 0:
+            json.loads((work / "in" / meta).read_text())
         if process.returncode == 0:
-            names -= self.case.beside
+            allowed.update(self.case.beside)
         # When removing is what fails, the next run has to do it.
         if faults["call"] == "unlink":
             self.run(work)
             names = self.files(work)
-            names.discard(self.case.output and
-                          self.case.output + ".meta.json")
-            names -= self.case.beside
+            allowed.update(self.case.beside)
         if names - allowed:
             return f"leaves {sorted(names - allowed)}"
         if any((work / "tmp").iterdir()) and faults["call"] != "unlink":
@@ -270,15 +336,29 @@ def faults_of(counts, limit):
                        "sticky": sticky}
 
 
+def ends_of(counts, limit):
+    for call in ENDED:
+        for at in chosen(counts.get(call, 0), limit):
+            for number in SIGNALS:
+                yield number, call, at
+
+
 def check(options, case, pool, totals):
     bench = Bench(options, case)
     wanted, counts = bench.clean()
-    faults = list(faults_of(counts, 6 if options.brief else None))
+    limit = 5 if options.brief else None
+    faults = list(faults_of(counts, limit))
     failures = 0
     short = bench.faulty(wanted, call="", at=0, short=1)
     problems = [({"short": 1}, short)]
     problems += zip(faults, pool.map(
         lambda fault: bench.faulty(wanted, **fault), faults))
+    ends = (list(ends_of(counts, 3 if options.brief else None))
+            if case.output else [])
+    problems += zip(
+        ({"call": f"{number.name} before {call}", "at": at}
+         for number, call, at in ends),
+        pool.map(lambda end: bench.ended(*end), ends))
     for fault, problem in problems:
         totals[fault.get("call", "short")] += 1
         if problem:

@@ -7,6 +7,8 @@
  *     TB_FAULT_AT=7          at its 7th time (0: the first),
  *     TB_FAULT_ERRNO=28      with this errno;
  *     TB_FAULT_STICKY=1      ... and ever after
+ *     TB_FAULT_SIGNAL=9      it does not fail: the process gets this signal
+ *                            just before it
  *     TB_FAULT_SPARE=libonig allocations by this library do not fail
  *     TB_FAULT_SHORT=1       reads and writes take a part, every third one is
  *                            interrupted (EINTR)
@@ -17,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,6 +43,7 @@ enum call {
     CALL_RENAME,
     CALL_UNLINK,
     CALL_MKDIR,
+    CALL_SYMLINK,
     CALL_MKSTEMP,
     CALL_FTRUNCATE,
     CALL_MMAP,
@@ -53,14 +57,15 @@ enum call {
 };
 
 static const char *const names[CALL_COUNT] = {
-    "malloc", "open",   "close", "read",    "pread",     "write", "fsync",
-    "rename", "unlink", "mkdir", "mkstemp", "ftruncate", "mmap",  "stat",
-    "fchmod", "flock",  "dup",   "opendir", "thread"};
+    "malloc", "open",   "close", "read",    "pread",   "write",     "fsync",
+    "rename", "unlink", "mkdir", "symlink", "mkstemp", "ftruncate", "mmap",
+    "stat",   "fchmod", "flock", "dup",     "opendir", "thread"};
 
 static atomic_long counts[CALL_COUNT];
 static int failing = -1; // enum call
 static long fail_at;
 static int fail_errno;
+static int fail_signal; // 0: none
 static bool is_sticky, is_short, is_counting;
 static const char *spared; // part of a library's path, or NULL
 
@@ -75,6 +80,7 @@ __attribute__((constructor)) static void begin(void)
     const char *call = getenv("TB_FAULT_CALL");
     fail_at = number_of("TB_FAULT_AT");
     fail_errno = (int)number_of("TB_FAULT_ERRNO");
+    fail_signal = (int)number_of("TB_FAULT_SIGNAL");
     is_sticky = number_of("TB_FAULT_STICKY") != 0;
     spared = getenv("TB_FAULT_SPARE");
     is_short = number_of("TB_FAULT_SHORT") != 0;
@@ -109,6 +115,10 @@ static bool fails(enum call call)
     if ((int)call != failing ||
         (is_sticky ? number < fail_at : number != fail_at))
         return false;
+    if (fail_signal) {
+        (void)raise(fail_signal);
+        return false;
+    }
     errno = fail_errno;
     return true;
 }
@@ -212,6 +222,14 @@ int openat(int folder, const char *path, int flags, ...)
     return fails(CALL_OPEN) ? -1 : real(folder, path, flags, mode);
 }
 
+// What open is compiled to when its flags are no constant.
+int __open_2(const char *path, int flags);
+
+int __open_2(const char *path, int flags)
+{
+    return open(path, flags);
+}
+
 FILE *fopen(const char *path, const char *mode)
 {
     REAL(FILE *, "fopen", const char *, const char *);
@@ -259,6 +277,13 @@ ssize_t write(int fd, const void *bytes, size_t size)
     return part ? real(fd, bytes, size < part ? size : part) : -1;
 }
 
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+    REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
+    size_t part = fails(CALL_WRITE) ? 0 : part_of(size);
+    return part ? real(fd, bytes, size < part ? size : part, offset) : -1;
+}
+
 int fsync(int fd)
 {
     REAL(int, "fsync", int);
@@ -295,6 +320,12 @@ int mkdir(const char *path, mode_t mode)
 {
     REAL(int, "mkdir", const char *, mode_t);
     return fails(CALL_MKDIR) ? -1 : real(path, mode);
+}
+
+int symlink(const char *target, const char *path)
+{
+    REAL(int, "symlink", const char *, const char *);
+    return fails(CALL_SYMLINK) ? -1 : real(target, path);
 }
 
 int mkstemp(char *path)
