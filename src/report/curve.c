@@ -43,15 +43,16 @@ void tb_curve_put(struct tb_json_form *form, struct tb_span name,
 {
     uint64_t left = tally->count;
     size_t at = 0;
+    struct tb_tally_entry entry = tb_tally_next(tally, &at);
     tb_json_form_open(form, NULL, '{');
     tb_json_form_text(form, "name", name);
     tb_json_form_number(form, "count", tally->count);
     tb_json_form_open(form, "rows", '[');
     for (uint64_t point = grid->first; point && point <= grid->last;
          point = tb_curve_next(point)) {
-        for (; at < tally->entry_count && tally->entries[at].value < point;
-             at++)
-            left -= tally->entries[at].count;
+        for (; entry.count && entry.value < point;
+             entry = tb_tally_next(tally, &at))
+            left -= entry.count;
         tb_json_form_number(form, NULL, left);
     }
     tb_json_form_close(form, ']');

@@ -52,12 +52,11 @@ void tb_tally_histogram(struct tb_page *page, unsigned width, const char *title,
                         const char *noun, const struct tb_tally *tally)
 {
     struct tb_histogram histogram = {0};
-    if (tally->entry_count < 2)
+    size_t at = 0;
+    if (tally->value_count < 2)
         return;
-    for (size_t i = 0; i < tally->slot_count; i++)
-        if (tally->entries[i].count &&
-            (!tally->is_sorted || i < tally->entry_count))
-            tb_histogram_add(&histogram, tally->entries[i].value,
-                             tally->entries[i].count);
+    for (struct tb_tally_entry entry = tb_tally_next(tally, &at); entry.count;
+         entry = tb_tally_next(tally, &at))
+        tb_histogram_add(&histogram, entry.value, entry.count);
     tb_histogram_put(page, width, title, noun, &histogram);
 }

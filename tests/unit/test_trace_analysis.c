@@ -28,7 +28,7 @@ static void test_tally(void **state)
     for (uint64_t i = 1; i <= 100; i++)
         assert_int_equal(tb_tally_add(&tally, i), TB_OK);
     assert_int_equal(tally.count, 200);
-    assert_int_equal(tally.entry_count, 100);
+    assert_int_equal(tally.value_count, 100);
     assert_true(tb_tally_mean(&tally) == 50.5);
     assert_int_equal(tb_tally_percentile(&tally, 0), 1);
     assert_int_equal(tb_tally_percentile(&tally, 0.5), 50);
@@ -36,6 +36,39 @@ static void test_tally(void **state)
     assert_int_equal(tb_tally_percentile(&tally, 0.99), 99);
     assert_int_equal(tb_tally_percentile(&tally, 1), 100);
     tb_tally_release(&tally);
+}
+
+/* Values near 0 and far, a few and very many: each as often as it came, in
+ * order. */
+static void test_tally_of_many(void **state)
+{
+    (void)state;
+    enum { NEAR = 5000, FAR = 3000, STEP = 1 << 20 };
+    struct tb_tally tally = {0}, merged = {0};
+    for (uint64_t round = 1; round <= 2; round++) {
+        for (uint64_t i = 0; i < NEAR; i++)
+            assert_int_equal(tb_tally_add(&tally, i * 7919 % NEAR), TB_OK);
+        for (uint64_t i = 0; i < FAR; i++)
+            assert_int_equal(tb_tally_add(&tally, i * 7919 % FAR * STEP),
+                             TB_OK);
+    }
+    assert_true(tally.near_len > 0 && tally.entry_count >= FAR - 1);
+    assert_int_equal(tb_tally_merge(&merged, &tally), TB_OK);
+    assert_int_equal(tb_tally_merge(&merged, &tally), TB_OK);
+    assert_int_equal(merged.count, 4 * (NEAR + FAR));
+    assert_int_equal(merged.value_count, NEAR + FAR - 1);
+    assert_int_equal(tb_tally_percentile(&merged, 1),
+                     (uint64_t)(FAR - 1) * STEP);
+    assert_int_equal(tb_tally_percentile(&merged, 0.25), 1998);
+    size_t at = 0;
+    for (uint64_t i = 0; i < NEAR + FAR - 1; i++) {
+        struct tb_tally_entry entry = tb_tally_next(&merged, &at);
+        assert_int_equal(entry.value, i < NEAR ? i : (i - NEAR + 1) * STEP);
+        assert_int_equal(entry.count, i == 0 ? 8 : 4);
+    }
+    assert_int_equal(tb_tally_next(&merged, &at).count, 0);
+    tb_tally_release(&tally);
+    tb_tally_release(&merged);
 }
 
 static void test_visitors(void **state)
@@ -370,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tally),
+        cmocka_unit_test(test_tally_of_many),
         cmocka_unit_test(test_visitors),
         cmocka_unit_test(test_token_curve),
         cmocka_unit_test(test_ids_in_row),
