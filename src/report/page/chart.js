@@ -247,7 +247,7 @@ function draw(chart) {
     if (chart.plot)
         chart.plot.destroy();
     const options = {
-        width: chart.box.clientWidth, height: heightOf(chart),
+        width: chart.width, height: heightOf(chart),
         cursor: {drag: {x: true, y: false, dist: 4},
                  points: {size: 9}, focus: {prox: 24}},
         focus: {alpha: 0.45},
@@ -279,7 +279,16 @@ function draw(chart) {
 }
 
 function heightOf(chart) {
-    return (chart.box.clientWidth < 520 ? 250 : 330) + (chart.upper ? 40 : 0);
+    return (chart.width < 520 ? 250 : 330) + (chart.upper ? 40 : 0);
+}
+
+/* Once all sections are there: to ask for a width after each change of the page
+ * would lay all of it out anew each time. */
+function measure() {
+    for (const chart of charts)
+        chart.width = chart.box.clientWidth;
+    for (const chart of charts)
+        chart.box.style.minHeight = heightOf(chart) + "px";
 }
 
 /* The legend's entries turn lines on and off; by keyboard too. */
@@ -463,11 +472,10 @@ function addChart(chart) {
     addTables(section, chart.tables);
     chart.box.addEventListener("keydown", (event) => onKey(chart, event));
     charts.push(chart);
-    chart.box.style.minHeight = heightOf(chart) + "px";
     new ResizeObserver(() => {
-        if (chart.plot && chart.box.clientWidth !== chart.plot.width)
-            chart.plot.setSize({width: chart.box.clientWidth,
-                                height: heightOf(chart)});
+        chart.width = chart.box.clientWidth;
+        if (chart.plot && chart.width !== chart.plot.width)
+            chart.plot.setSize({width: chart.width, height: heightOf(chart)});
     }).observe(chart.box);
 }
 

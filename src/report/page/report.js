@@ -31,5 +31,6 @@ addGroups("priorities", "Priorities",
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener(
     "change", () => charts.filter((chart) => chart.plot).forEach(draw));
 window.addEventListener("beforeprint", () => charts.forEach(drawn));
+measure();
 charts.slice(0, FIRST_SEEN).forEach(draw);
 setTimeout(drawRest);
