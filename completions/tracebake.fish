@@ -125,6 +125,7 @@ complete -c tracebake -n '__tracebake_is analyze' -l hit-rate -x -a 'tokens bloc
 complete -c tracebake -n '__tracebake_is analyze' -l calls -r -F -d 'The calls of the rows, as a converter wrote them with --calls beside them'
 complete -c tracebake -n '__tracebake_is analyze' -l report -r -F -d 'Write the figures as a page too'
 complete -c tracebake -n '__tracebake_is analyze' -l json -d 'One JSON object, on one line, with all figures'
+complete -c tracebake -n '__tracebake_is analyze' -l threads -x -d 'How many threads work'
 complete -c tracebake -n '__tracebake_is analyze' -s h -l help -d 'Show this page'
 
 complete -c tracebake -n '__tracebake_is validate' -F

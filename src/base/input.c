@@ -381,6 +381,12 @@ tb_status tb_input_read(struct tb_input *input, uint8_t *bytes, size_t size,
     return TB_OK;
 }
 
+bool tb_input_is_ready(const struct tb_input *input)
+{
+    return input->is_regular || input->is_at_end || input->raw_left.len > 0 ||
+           tb_wait_is_ready(input->fd);
+}
+
 bool tb_input_is_seekable(const struct tb_input *input)
 {
     return input->is_regular && !input->decompressor;

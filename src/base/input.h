@@ -34,6 +34,10 @@ TB_NODISCARD tb_status tb_input_read(struct tb_input *input, uint8_t *bytes,
                                      size_t size, size_t *len,
                                      struct tb_error *error);
 
+/* Would a read give bytes, or the end, without waiting for whoever writes them?
+ * No more than a guess for compressed data, of which some may be there. */
+bool tb_input_is_ready(const struct tb_input *input);
+
 /* Appends all of the file `path` to `content`, up to its cap. */
 TB_NODISCARD tb_status tb_input_read_all(const char *path,
                                          struct tb_buffer *content,

@@ -12,6 +12,12 @@ struct tb_line_reader tb_line_reader_on(struct tb_input *input)
                                    .window = TB_BUFFER(LINE_MAX_LEN)};
 }
 
+struct tb_line_reader tb_line_reader_of(uint8_t *bytes, size_t len)
+{
+    return (struct tb_line_reader){.window = {.ptr = bytes, .len = len},
+                                   .is_at_end = true};
+}
+
 // Drops the lines that were given, and reads more behind what is left.
 static tb_status fill(struct tb_line_reader *reader, struct tb_error *error)
 {

@@ -20,6 +20,10 @@ struct tb_line_reader {
 
 struct tb_line_reader tb_line_reader_on(struct tb_input *input);
 
+/* Of `len` bytes in memory, which are borrowed: nothing fails, and nothing is
+ * to be released. */
+struct tb_line_reader tb_line_reader_of(uint8_t *bytes, size_t len);
+
 /* Gives the next line, without its end ("\n" or "\r\n"); `text->ptr` is NULL
  * after the last one. Lives until the next call. The statuses of
  * tb_input_read, TB_ERR_LIMIT for a line above 4 GB, TB_ERR_MEMORY. */

@@ -47,3 +47,9 @@ bool tb_wait_fd(int fd, bool is_writing)
     errno = number;
     return is_ready;
 }
+
+bool tb_wait_is_ready(int fd)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    return poll(&watched, 1, 0) != 0;
+}

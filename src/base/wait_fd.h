@@ -17,6 +17,9 @@
  * returns true. Else false, with errno as it was. */
 bool tb_wait_fd(int fd, bool is_writing);
 
+/* Has `fd` bytes to read, or its end? Waits for neither. */
+bool tb_wait_is_ready(int fd);
+
 /* Sets what every wait of this process asks; NULL, as at the beginning, waits
  * on. For the program, once: a library's host has its own signals. Any thread
  * may call `is_stopping`. */

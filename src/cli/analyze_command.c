@@ -1,5 +1,6 @@
 /* tracebake analyze: what load do these rows make, and what would a prefix
  * cache serve of it? */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,20 @@
 #include "option.h"
 #include "output.h"
 #include "path.h"
+#include "pool.h"
 #include "stop_signal.h"
-#include "trace_row.h"
+#include "trace_reader.h"
 
 enum {
     BLOCK_SIZE_MAX = 1 << 20, // tokens
     BLOCK_SIZE_DEFAULT = 512,
     GUESS_ROWS = 1000, // that are read for it
-    LOST_SHOWN = 5
+    LOST_SHOWN = 5,    // no more than TB_TRACE_BATCH_REASONS
+    THREADS_MAX = 1024
 };
+
+static_assert((int)LOST_SHOWN <= (int)TB_TRACE_BATCH_REASONS,
+              "whose reasons are told");
 
 #define REPORT_MAX_LEN ((size_t)1 << 30)
 
@@ -31,7 +37,7 @@ enum { ROWS_AUTO, ROWS_WHOLE, ROWS_DELTA };
 
 struct arguments {
     struct tb_text_list files;
-    uint64_t block_size, kv_bytes_per_token;
+    uint64_t block_size, kv_bytes_per_token, threads;
     const char *block_sizes, *cache_blocks, *page, *calls;
     int rows, hit_rate;
     bool is_json, is_help;
@@ -74,6 +80,9 @@ static const struct tb_option options[] = {
     {NULL, "json", TB_OPTION_FLAG, NULL, NULL,
      "One JSON object, on one line, with all figures.",
      offsetof(struct arguments, is_json), 0, 0},
+    {NULL, "threads", TB_OPTION_NUMBER, "N", "as many as there are cores",
+     "How many threads work. The figures do not depend on it.",
+     offsetof(struct arguments, threads), 1, THREADS_MAX},
     {NULL, "help", TB_OPTION_FLAG, NULL, NULL, "Show this page.",
      offsetof(struct arguments, is_help), 0, 0},
 };
@@ -105,8 +114,9 @@ struct job {
     struct tb_trace_analysis analysis;
     struct tb_call_analysis calls; // empty without --calls
     struct tb_analysis_report report;
-    struct tb_mooncake_record record;
-    struct tb_arena arena;            // of a line
+    struct tb_trace_reader *reader;
+    struct tb_mooncake_record record; // of the rows that are read to guess by
+    struct tb_arena arena;            // of one of those
     struct tb_block_size_range range; // that fits all rows
     uint64_t block_sizes[TB_ANALYSIS_MAX_CHOSEN];
     size_t block_size_count;
@@ -122,43 +132,12 @@ static bool is_stopping(void *context)
 /* ---- rows ------------------------------------------------------------------
  */
 
-static void lose_line(struct job *job, const char *path,
-                      const struct tb_mooncake_reader *reader,
-                      struct tb_error *error)
+// `error` is NULL when so many were lost before that nobody asks why.
+static void lose_line(struct job *job, const char *path, struct tb_error *error)
 {
     tb_error_set_path(error, path);
-    if (error->line == 0) {
-        error->line = tb_mooncake_reader_line(reader);
-        error->offset = tb_mooncake_reader_offset(reader);
-    }
-    if (job->report.lost_line_count++ < LOST_SHOWN)
+    if (job->report.lost_line_count++ < LOST_SHOWN && error)
         tb_message_error(error);
-}
-
-/* A line that is no row costs that line. */
-static tb_status read_line(struct job *job,
-                           const struct tb_mooncake_reader *reader,
-                           const char *path, struct tb_span line, bool *is_row,
-                           struct tb_trace_row *row)
-{
-    struct tb_error error;
-    tb_arena_reset(&job->arena);
-    tb_status status = tb_mooncake_record_read(
-        &job->record, line, tb_mooncake_reader_offset(reader),
-        tb_mooncake_reader_line(reader), &job->arena, &error);
-    if (status == TB_ERR_MEMORY)
-        return status;
-    if (status == TB_OK && !tb_trace_row_read(&job->record, row)) {
-        job->report.lengthless_count++;
-        *is_row = false;
-        return TB_OK;
-    }
-    if (status == TB_OK)
-        status = tb_trace_analysis_check(&job->analysis, row, &error);
-    *is_row = status == TB_OK;
-    if (!*is_row)
-        lose_line(job, path, reader, &error);
-    return TB_OK;
 }
 
 static tb_status add_row(struct job *job, uint64_t line,
@@ -179,38 +158,48 @@ static tb_status add_row(struct job *job, uint64_t line,
     return tb_call_analysis_add_row(&job->calls, line, &figures);
 }
 
+static tb_status check_and_add(struct job *job, const char *path,
+                               const struct tb_trace_line *line)
+{
+    struct tb_error error;
+    if (tb_trace_analysis_check(&job->analysis, &line->row, &error) == TB_OK)
+        return add_row(job, line->number, &line->row);
+    error.line = line->number;
+    error.offset = line->offset;
+    lose_line(job, path, &error);
+    return TB_OK;
+}
+
+/* A line that is no row costs that line. */
+static tb_status add_line(struct job *job, const char *path,
+                          const struct tb_trace_line *line)
+{
+    if (line->kind == TB_TRACE_LINE_ROW)
+        return check_and_add(job, path, line);
+    if (line->kind == TB_TRACE_LINE_LOST)
+        lose_line(job, path, line->error);
+    else
+        job->report.lengthless_count++;
+    return TB_OK;
+}
+
 static tb_status read_file(struct job *job, const char *path,
-                           struct tb_mooncake_reader *reader,
                            struct tb_error *error)
 {
+    TB_TRY(tb_trace_reader_open(job->reader, path, is_stopping, NULL, error));
     for (;;) {
-        struct tb_span line;
-        struct tb_trace_row row;
-        bool is_row;
+        const struct tb_trace_line *line;
         if (tb_stop_signal())
             return tb_fail(error, TB_ERR_INTERRUPTED, "stopped");
-        TB_TRY(tb_mooncake_reader_next(reader, &line, error));
-        if (!line.ptr)
+        TB_TRY(tb_trace_reader_next(job->reader, &line, error));
+        if (!line)
             return TB_OK;
-        tb_status status = read_line(job, reader, path, line, &is_row, &row);
-        if (status == TB_OK && is_row)
-            status = add_row(job, tb_mooncake_reader_line(reader), &row);
+        tb_status status = add_line(job, path, line);
         if (status != TB_OK)
             return tb_fail(error, status, "cannot analyze: %s",
                            status == TB_ERR_LIMIT ? "too many blocks"
                                                   : "out of memory");
     }
-}
-
-static tb_status analyze_file(struct job *job, const char *path,
-                              struct tb_error *error)
-{
-    struct tb_mooncake_reader *reader = NULL;
-    TB_TRY(tb_mooncake_reader_open(path, &reader, error));
-    tb_input_on_signal(tb_mooncake_reader_input(reader), is_stopping, NULL);
-    tb_status status = read_file(job, path, reader, error);
-    tb_mooncake_reader_close(reader);
-    return status;
 }
 
 /* ---- calls -----------------------------------------------------------------
@@ -472,14 +461,25 @@ static tb_status tell_and_commit(struct job *job, struct tb_error *error)
     return told;
 }
 
+static tb_status start_reader(struct job *job, struct tb_error *error)
+{
+    uint64_t threads = job->arguments->threads;
+    tb_status status = tb_trace_reader_new(
+        threads ? (unsigned)threads : tb_pool_core_count(), &job->reader);
+    return status == TB_OK ? TB_OK
+                           : tb_fail(error, status, "cannot start threads: %s",
+                                     tb_status_name(status));
+}
+
 static tb_status run(struct job *job, struct tb_error *error)
 {
     const struct tb_text_list *files = &job->arguments->files;
     TB_TRY(open_page(job, error));
     TB_TRY(prepare(job, error));
     TB_TRY(read_calls(job, error));
+    TB_TRY(start_reader(job, error));
     for (size_t i = 0; i < files->count; i++)
-        TB_TRY(analyze_file(job, files->items[i], error));
+        TB_TRY(read_file(job, files->items[i], error));
     if (job->analysis.row_count == 0) {
         tb_fail(error, TB_ERR_EMPTY, "no rows with lengths");
         tb_error_set_path(error, job->report.path);
@@ -506,6 +506,7 @@ static int analyze(const void *typed)
     tb_stop_signal_watch();
     tb_status status = run(&job, &error);
     tb_output_close(job.page);
+    tb_trace_reader_free(job.reader);
     tb_trace_analysis_release(&job.analysis);
     tb_call_analysis_release(&job.calls);
     tb_mooncake_record_release(&job.record);

@@ -1,5 +1,6 @@
 #include "mooncake_reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "line_reader.h"
@@ -8,7 +9,7 @@
 #include "utf8.h"
 
 struct tb_mooncake_reader {
-    struct tb_input *input;
+    struct tb_input *input; // NULL: lines are in memory
     struct tb_line_reader lines;
     bool is_plain;             // lines are JSONL's, not Python's
     struct tb_span left;       // of a line, behind a "\r" in it
@@ -32,6 +33,24 @@ tb_status tb_mooncake_reader_open(const char *path,
     made->lines = tb_line_reader_on(made->input);
     *reader = made;
     return TB_OK;
+}
+
+tb_status tb_mooncake_reader_new(struct tb_mooncake_reader **reader)
+{
+    *reader = tb_memory_zeroed(1, sizeof(**reader));
+    if (!*reader)
+        return TB_ERR_MEMORY;
+    tb_mooncake_reader_set_bytes(*reader, NULL, 0);
+    return TB_OK;
+}
+
+void tb_mooncake_reader_set_bytes(struct tb_mooncake_reader *reader,
+                                  uint8_t *bytes, size_t len)
+{
+    assert(!reader->input);
+    reader->lines = tb_line_reader_of(bytes, len);
+    reader->left = (struct tb_span){0};
+    reader->line = 0;
 }
 
 void tb_mooncake_reader_set_plain(struct tb_mooncake_reader *reader)
@@ -150,7 +169,8 @@ void tb_mooncake_reader_close(struct tb_mooncake_reader *reader)
 {
     if (!reader)
         return;
-    tb_line_reader_release(&reader->lines);
+    if (reader->input)
+        tb_line_reader_release(&reader->lines);
     tb_input_close(reader->input);
     tb_memory_free(reader);
 }

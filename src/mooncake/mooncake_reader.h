@@ -6,7 +6,8 @@
  *            line.ptr)
  *         status = tb_mooncake_record_read(&record, line, ...);
  *
- * Memory is that of the longest line. One thread at a time.
+ * Memory is that of the longest line. One thread at a time. Lines that are in
+ * memory already are given in the same way (tb_mooncake_reader_set_bytes).
  */
 #ifndef TB_MOONCAKE_READER_H
 #define TB_MOONCAKE_READER_H
@@ -20,6 +21,15 @@ struct tb_mooncake_reader;
 TB_NODISCARD tb_status
 tb_mooncake_reader_open(const char *path, struct tb_mooncake_reader **reader,
                         struct tb_error *error);
+
+/* One without an input, which has no lines yet. TB_ERR_MEMORY. */
+TB_NODISCARD tb_status
+tb_mooncake_reader_new(struct tb_mooncake_reader **reader);
+
+/* For such a one: gives the lines of `len` bytes from now on, which are
+ * borrowed; numbers and offsets begin anew with them. Nothing fails then. */
+void tb_mooncake_reader_set_bytes(struct tb_mooncake_reader *reader,
+                                  uint8_t *bytes, size_t len);
 
 /* Lines are then as JSONL has them: they end in "\n", and white space is what
  * JSON takes for it. Else they may end in "\r" alone too, and white space is
@@ -42,7 +52,7 @@ uint64_t tb_mooncake_reader_offset(const struct tb_mooncake_reader *reader);
  * and all were given. */
 void tb_mooncake_reader_rewind(struct tb_mooncake_reader *reader);
 
-/* What the bytes come from; lives as long as the reader. */
+/* What the bytes come from, or NULL; lives as long as the reader. */
 struct tb_input *tb_mooncake_reader_input(struct tb_mooncake_reader *reader);
 
 /* NULL is accepted. */

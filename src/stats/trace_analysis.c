@@ -371,7 +371,9 @@ tb_status tb_trace_analysis_check(const struct tb_trace_analysis *analysis,
                        "the output is above %" PRIu64 " tokens", most);
     if (!analysis->is_delta)
         return TB_OK;
-    if (tokens_before(analysis, row->session) + row->input_length > most)
+    // Whose session it is has to be looked up only where some session is long.
+    if (analysis->most_tokens + row->input_length > most &&
+        tokens_before(analysis, row->session) + row->input_length > most)
         return tb_fail(error, TB_ERR_LIMIT,
                        "the session's prompt is above %" PRIu64 " tokens",
                        most);
@@ -416,6 +418,8 @@ tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,
     count_fit(analysis, row);
     session->prompt_tokens = placed.prompt_tokens;
     session->output_tokens = row->has_output ? row->output_length : 0;
+    if (session->prompt_tokens + session->output_tokens > analysis->most_tokens)
+        analysis->most_tokens = session->prompt_tokens + session->output_tokens;
     session->turn_count++;
     analysis->row_count++;
     return TB_OK;

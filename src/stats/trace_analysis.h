@@ -73,6 +73,7 @@ struct tb_trace_analysis {
     struct tb_name_table agents, priorities, sessions;
     struct tb_length_group *agent_groups, *priority_groups; /* by number */
     size_t agent_capacity, priority_capacity;
+    uint64_t most_tokens; /* of a session's last prompt and the answer to it */
     struct tb_trace_session *session_items;
     size_t session_capacity;
     struct tb_tally session_turns; /* filled by tb_trace_analysis_finish */
