@@ -578,6 +578,9 @@ static bool read_integer(struct tb_span text, int64_t *integer)
 
 static bool is_no_value(struct tb_span text)
 {
+    bool is_digit = text.len > 0 && (uint8_t)(text.ptr[0] - '0') <= 9;
+    if (is_digit)
+        return false;
     return tb_span_equal(text, TB_SPAN("NaN")) ||
            tb_span_equal(text, TB_SPAN("Infinity")) ||
            tb_span_equal(text, TB_SPAN("-Infinity"));

@@ -1,6 +1,7 @@
 #include "record_fields.h"
 
 #include <math.h>
+#include <string.h>
 
 tb_status tb_field_string(struct tb_json_reader *reader, struct tb_arena *arena,
                           struct tb_span *text)
@@ -132,21 +133,35 @@ static tb_status read_field(struct tb_json_reader *reader,
     }
 }
 
+/* Tables are in the order in which most records have their keys, so that the
+ * search goes on behind the field that was found last. */
+static const struct tb_field *find_field(const struct tb_field *fields,
+                                         size_t count, struct tb_span key,
+                                         size_t *next)
+{
+    for (size_t tried = 0; tried < count; tried++) {
+        size_t at = *next;
+        *next = at + 1 < count ? at + 1 : 0;
+        if (key.len == fields[at].key.len &&
+            memcmp(key.ptr, fields[at].key.ptr, key.len) == 0)
+            return &fields[at];
+    }
+    return NULL;
+}
+
 tb_status tb_fields_read(struct tb_json_reader *reader, struct tb_arena *arena,
                          const struct tb_field *fields, size_t count)
 {
     bool entered;
+    size_t next = 0;
     TB_TRY(tb_field_enter_object(reader, &entered));
     while (entered) {
         struct tb_span key;
-        size_t i = 0;
         TB_TRY(tb_json_next_key(reader, &key));
         if (!key.ptr)
             break;
-        while (i < count && !tb_span_equal(key, fields[i].key))
-            i++;
-        TB_TRY(i < count ? read_field(reader, arena, &fields[i])
-                         : tb_json_skip(reader));
+        const struct tb_field *field = find_field(fields, count, key, &next);
+        TB_TRY(field ? read_field(reader, arena, field) : tb_json_skip(reader));
     }
     return TB_OK;
 }

@@ -131,9 +131,10 @@ static tb_status add_to_named(struct tb_name_table *names, struct tb_span name,
     if (!grown)
         return TB_ERR_MEMORY;
     *groups = grown;
-    if (tb_name_table_find(names, name) == TB_NAME_NONE)
-        grown[names->count] = (struct tb_call_group){0};
+    uint32_t count = names->count;
     TB_TRY(tb_name_table_add(names, name, number));
+    if (*number == count)
+        grown[count] = (struct tb_call_group){0};
     return add_to_group(&grown[*number], record);
 }
 
