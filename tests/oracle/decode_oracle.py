@@ -3,7 +3,7 @@
 
 For the tokenizers in build/tokenizers and the built-in one, and for rank files,
 tekken.json and SentencePiece models against their own libraries: every third id
-alone, texts there and back, random ids, ids that no token has. And every decoder
+alone (or one in --step), texts there and back, random ids, ids that no token has. And every decoder
 that a tokenizer.json can name, alone and in random chains, over a vocabulary
 of what decoders look at. Equal means the same bytes, with and without special
 tokens; what is refused must be said by name.
@@ -92,7 +92,7 @@ def compare(name, lists, wanted, got):
 
 def id_lists(rng, original, options):
     """Ids alone; texts; and what no text leads to."""
-    step = 97 if options.quick else 3
+    step = 97 if options.quick else options.step
     size = original.size
     lists = [[]] + [[one] for one in range(0, size, step)]
     corpus = Path(__file__).with_name("corpus.txt").read_text(encoding="utf-8")
@@ -336,6 +336,8 @@ def job():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("driver", type=Path)
     parser.add_argument("--tokenizers", required=True, type=Path)
+    parser.add_argument("--step", type=int, default=3, metavar="N",
+                        help="one in N ids alone (default: 3)")
     parser.add_argument("--quick", action="store_true",
                         help="fewer ids, for a slow build")
     options = parser.parse_args()

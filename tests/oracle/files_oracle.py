@@ -468,6 +468,7 @@ class Effort(ids_oracle.Effort):
         if is_brief:
             self.prose_characters = 100_000
             self.code_point_step = 97
+            self.longest_word = 100_003
         if options.prose:
             self.folder = options.prose
             self.prose_characters = options.megabytes * 1e6

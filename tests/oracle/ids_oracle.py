@@ -8,6 +8,7 @@ to a small text, printed, and ends that tokenizer's comparison.
 """
 import argparse
 import base64
+import functools
 import gzip
 import json
 import random
@@ -23,21 +24,30 @@ SHRINK_ROUNDS = 60
 SHRINK_CANDIDATES = 1500
 LAST_CODE_POINT = 0x10FFFF
 SURROGATES = range(0xD800, 0xE000)
+# Ideographs that have no other form, what is not assigned, private use.
+ALIKE = (range(0x20000, 0x2F800), range(0x2FA20, 0xE0000),
+         range(0xF0000, LAST_CODE_POINT + 1))
 
 
 # ------------------------------------------------------------- the texts
 
 
 class Effort:
-    """How much to compare: all, or a part that suits a slow build."""
+    """How much to compare: all, what there is time for on every change, or a
+    part that suits a slow build."""
 
-    def __init__(self, quick, seconds):
+    def __init__(self, quick, seconds, is_daily=False):
         self.quick = quick
-        self.seconds = seconds if seconds else (6 if quick else 30)
-        self.prose_characters = 300_000 if quick else 4_000_000
+        self.seconds = seconds if seconds else (
+            6 if quick else 10 if is_daily else 30)
+        self.prose_characters = (300_000 if quick else
+                                 1_500_000 if is_daily else 4_000_000)
         self.code_point_step = 29 if quick else 1
+        self.alike_step = 16 if is_daily else 1
         self.alone_step = 997 if quick else 97
-        self.long_length = 5_000 if quick else 100_000
+        self.long_length = (5_000 if quick else
+                            30_000 if is_daily else 100_000)
+        self.longest_word = 1_000_003
         self.folder = None  # of more texts, all of which are taken
 
 
@@ -50,7 +60,7 @@ def prose(rng, effort, _):
     yield from cut(rng, text)
     yield from cut(rng, text.encode().decode("unicode_escape", "replace"))
     left = effort.prose_characters
-    paths = texts_in(effort.folder) if effort.folder else found_texts()
+    paths = texts_in(effort.folder) if effort.folder else list(found_texts())
     rng.shuffle(paths)
     for path in paths:
         text = read_text(path)[:200_000]
@@ -61,6 +71,7 @@ def prose(rng, effort, _):
         yield from cut(rng, text)
 
 
+@functools.cache
 def found_texts():
     library = Path(sysconfig.get_paths()["stdlib"])
     paths = sorted(library.glob("*.py")) + sorted(library.glob("*/*.py"))
@@ -68,7 +79,7 @@ def found_texts():
                             ("i18n/locales", "*"), ("perl5", "*/*.pm")):
         paths += sorted(Path("/usr/share", folder).glob(pattern))[:800]
     paths += sorted(harness.DATA.glob("*.gz"))
-    return [path for path in paths if path.is_file()]
+    return tuple(path for path in paths if path.is_file())
 
 
 def texts_in(folder):
@@ -98,8 +109,10 @@ def cut(rng, text):
 
 def code_points(rng, effort, _):
     """Every code point, alone and between letters, digits and spaces."""
-    packed, start = [], rng.randrange(effort.code_point_step)
-    for code in wanted_code_points(start, effort.code_point_step):
+    packed = []
+    start = rng.randrange(max(effort.code_point_step, effort.alike_step))
+    for code in wanted_code_points(start, effort.code_point_step,
+                                   effort.alike_step):
         packed.append(framed(chr(code), brief=code >= 0x40000))
         if len(packed) == 64:
             yield "".join(packed)
@@ -107,10 +120,21 @@ def code_points(rng, effort, _):
     yield "".join(packed)
 
 
-def wanted_code_points(start, step):
-    for code in range(LAST_CODE_POINT + 1):
-        common = code < 0x3000
-        if code not in SURROGATES and (common or code % step == start):
+def wanted_code_points(start, step, alike_step=1):
+    """Those below U+3000, one in `step` of the others, and where one is like
+    the next, of those one in `alike_step`."""
+    at = 0x3000
+    yield from range(at)
+    for alike in ALIKE:
+        yield from one_in(step, start, at, alike.start)
+        yield from one_in(max(step, alike_step), start, alike.start,
+                          alike.stop)
+        at = alike.stop
+
+
+def one_in(step, start, at, end):
+    for code in range(at + (start - at) % step, end, step):
+        if code not in SURROGATES:
             yield code
 
 
@@ -209,7 +233,7 @@ def decoded(original, ids):
 def long_words(rng, effort, _):
     """Words and runs without an end in sight."""
     n = effort.long_length
-    yield "a" * 1_000_003
+    yield "a" * effort.longest_word
     noise = base64.b64encode(rng.randbytes(n)).decode()
     yield noise
     yield noise.lower()
@@ -366,7 +390,7 @@ def check_surrogates(comparison):
 
 
 def check_tokenizer(name, options):
-    effort = Effort(options.quick, options.seconds)
+    effort = Effort(options.quick, options.seconds, options.daily)
     return check_all(Comparison(name, options), effort, options)
 
 
@@ -431,6 +455,8 @@ def job():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float,
                         help="time for the random texts of a tokenizer")
+    parser.add_argument("--daily", action="store_true",
+                        help="texts of all kinds, in a third of the time")
     parser.add_argument("--quick", action="store_true",
                         help="a part of the texts, for slow builds")
     options = parser.parse_args()

@@ -73,14 +73,22 @@ def random_json(rng, depth=0):
     return "{" + ("," + space).join(pairs) + "}"
 
 
+def escaped(characters):
+    """An array of them, each as \\uXXXX, also where it need not be."""
+    units = (one.encode("utf-16-be").hex(" ", 2) for one in characters)
+    return '["' + '", "'.join(
+        "\\u" + one.replace(" ", "\\u") for one in units) + '"]'
+
+
 def lines(count, seed):
     rng = random.Random(seed)
-    for cp in range(0x110000):
-        if not 0xD800 <= cp < 0xE000:
-            yield '["' + "\\u%04x" % cp + '"]' if cp < 0x10000 else json.dumps([chr(cp)])
-    for cp in range(0x80, 0x110000, 7):
-        if not 0xD800 <= cp < 0xE000:
-            yield json.dumps([chr(cp) * 2], ensure_ascii=False)
+    alone = [chr(cp) for cp in range(0x110000) if not 0xD800 <= cp < 0xE000]
+    doubled = [2 * one for one in alone[0x80::7]]
+    # Many to a line: to start on one costs more than a character in it.
+    for at in range(0, len(alone), 64):
+        yield escaped(alone[at:at + 64])
+    for at in range(0, len(doubled), 64):
+        yield json.dumps(doubled[at:at + 64], ensure_ascii=False)
     for exponent in range(-1074, 1024):
         yield json.dumps(2.0**exponent)
     for _ in range(count):

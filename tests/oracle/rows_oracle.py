@@ -399,7 +399,7 @@ def check_tokenizer(name, options, traces):
     with tempfile.TemporaryDirectory() as folder:
         check = Check(name, options, folder)
         rng = random.Random(f"{options.seed} {name}")
-        cuts = 20 if options.quick else 200
+        cuts = 20 if options.quick else options.cuts
         sizes = (64,) if options.quick else (1, 16, 64, 128, 512)
         by_name = {trace.name: trace for trace in traces}
         check_traces(check, traces, sizes)
@@ -432,6 +432,8 @@ def job():
     parser.add_argument("--only", metavar="NAME", action="append",
                         help="only this tokenizer (may be repeated); "
                              f"else {', '.join(TOKENIZERS)}")
+    parser.add_argument("--cuts", type=int, default=200, metavar="N",
+                        help="files that end too early (default: 200)")
     parser.add_argument("--quick", action="store_true",
                         help="fewer cuts and block sizes, for slow builds")
     parser.add_argument("--seed", type=int, default=1)

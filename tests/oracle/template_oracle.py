@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the chat template engine equal to transformers.
 
-    template_oracle.py DRIVER --tokenizers FOLDER [--quick] [--seed N]
+    template_oracle.py DRIVER --tokenizers FOLDER [--count N] [--seed N]
                        [--only templates|snippets|random] [--show N]
 
 Three parts, all rendered by transformers' own functions and by DRIVER:
@@ -168,9 +168,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("driver")
     parser.add_argument("--tokenizers", required=True, type=Path)
-    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int)
+    parser.add_argument("--count", type=int, default=20000,
+                        help="random expressions (default: 20000)")
     parser.add_argument("--only")
     parser.add_argument("--show", type=int, default=10)
     arguments = parser.parse_args()
@@ -180,8 +180,7 @@ def main():
         "templates": lambda: template_work(arguments),
         "snippets": snippet_work,
         "random": lambda: random_work(
-            arguments.count or (1000 if arguments.quick else 20000),
-            arguments.seed),
+            arguments.count, arguments.seed),
     }
     wrong_parts = 0
     for name, part in parts.items():
