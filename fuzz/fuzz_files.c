@@ -1,6 +1,6 @@
 #include "fuzz_files.h"
 
-#include <dirent.h>
+#include <ftw.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,13 +8,22 @@
 
 static char folder[256];
 
+static int remove_entry(const char *path, const struct stat *info, int kind,
+                        struct FTW *place)
+{
+    (void)info;
+    (void)kind;
+    return place->level > 0 ? remove(path) : 0;
+}
+
+void fuzz_clear(void)
+{
+    (void)nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 static void remove_folder(void)
 {
-    DIR *listing = opendir(folder);
-    for (const struct dirent *entry; listing && (entry = readdir(listing));)
-        (void)unlink(fuzz_path(entry->d_name));
-    if (listing)
-        (void)closedir(listing);
+    fuzz_clear();
     (void)rmdir(folder);
 }
 

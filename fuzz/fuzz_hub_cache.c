@@ -6,7 +6,6 @@
  * in it. */
 #include "fuzz_files.h"
 
-#include <ftw.h>
 #include <string.h>
 
 #include "hub_cache.h"
@@ -17,14 +16,6 @@ static const char *const main_files[] = {"tokenizer.json", "*.model", NULL};
 static const char *const beside_files[] = {"config.json", NULL};
 static const struct tb_hub_files files = {main_files, beside_files};
 static char cache[256];
-
-static int remove_entry(const char *path, const struct stat *info, int kind,
-                        struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    return place->level > 0 ? remove(path) : 0;
-}
 
 static struct tb_span take_line(const uint8_t **data, size_t *size)
 {
@@ -113,6 +104,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                    (const char *)name.ptr);
     (void)find(text, &place);
     FUZZ_CHECK(tb_hub_cache_list(&files, see, &count) == TB_OK);
-    (void)nftw(cache, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    fuzz_clear();
     return 0;
 }
