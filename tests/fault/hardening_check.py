@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 """The program is built as it should be against faults that nobody knows of
 yet: position independent, its tables read-only once it runs, no stack that can
-be executed, calls that check their buffers.
+be executed, calls that check their buffers. It starts no other program and
+listens to nobody.
 """
 import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+
+# What starts a program or opens a port. libcurl, which makes connections, is
+# loaded when a tokenizer is fetched, and not before.
+FORBIDDEN = r"\b(system|popen|v?fork|posix_spawnp?|exec[vl]p?e?|listen|bind)@"
 
 
 def readelf(tracebake, *options):
@@ -37,6 +43,8 @@ def problems(tracebake):
         yield "no stack protector"
     if not re.search(r"__\w+_chk\b(?<!__stack_chk)", symbols):
         yield "no calls that check their buffers (_FORTIFY_SOURCE)"
+    for name in re.findall(FORBIDDEN, symbols):
+        yield f"it calls {name}"
 
 
 def main():
