@@ -12,10 +12,15 @@ enum {
     NEAR_SLOTS = 1 << 10 // a table that caches hold in any case
 };
 
+static size_t first_slot(const struct tb_tally *tally, uint64_t value)
+{
+    return (size_t)(value * UINT64_C(0x9E3779B97F4A7C15) >> 32) &
+           (tally->slot_count - 1);
+}
+
 static struct tb_tally_entry *find(const struct tb_tally *tally, uint64_t value)
 {
-    size_t mask = tally->slot_count - 1;
-    size_t at = (size_t)(value * UINT64_C(0x9E3779B97F4A7C15) >> 32) & mask;
+    size_t mask = tally->slot_count - 1, at = first_slot(tally, value);
     while (tally->entries[at].count && tally->entries[at].value != value)
         at = (at + 1) & mask;
     return &tally->entries[at];
@@ -109,6 +114,14 @@ static tb_status add(struct tb_tally *tally, uint64_t value, uint64_t count)
 tb_status tb_tally_add(struct tb_tally *tally, uint64_t value)
 {
     return add(tally, value, 1);
+}
+
+void tb_tally_expect(const struct tb_tally *tally, uint64_t value)
+{
+    if (value < tally->near_len)
+        __builtin_prefetch(&tally->near_counts[value]);
+    else if (tally->slot_count > 0)
+        __builtin_prefetch(&tally->entries[first_slot(tally, value)]);
 }
 
 tb_status tb_tally_merge(struct tb_tally *tally, const struct tb_tally *other)

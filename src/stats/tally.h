@@ -29,6 +29,9 @@ struct tb_tally {
 /* Not after a percentile was asked for. TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_tally_add(struct tb_tally *tally, uint64_t value);
 
+/* `value` will be added soon: its place is fetched from memory meanwhile. */
+void tb_tally_expect(const struct tb_tally *tally, uint64_t value);
+
 /* Adds all that came to `other`, which is not sorted yet. TB_ERR_MEMORY. */
 TB_NODISCARD tb_status tb_tally_merge(struct tb_tally *tally,
                                       const struct tb_tally *other);

@@ -401,6 +401,8 @@ tb_status tb_trace_analysis_add(struct tb_trace_analysis *analysis,
     placed.prompt_tokens = row->input_length;
     if (analysis->is_delta)
         placed.prompt_tokens += session->prompt_tokens + session->output_tokens;
+    tb_tally_expect(&analysis->turns[turn_group(placed.turn)].prompt,
+                    placed.prompt_tokens);
     uint32_t row_number = analysis->caches[0].cache.row_count;
     TB_TRY(tb_row_numbers_set(&analysis->owners.sessions, row_number,
                               placed.session));
