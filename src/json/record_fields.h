@@ -98,8 +98,9 @@ struct tb_field {
     }
 
 /* Reads an object by its table; keys that are not in it are stepped over, and
- * so is a value that is no object. Of a key that comes twice the last counts. No
- * two fields have one key; they are found fastest in the order of the table. */
+ * so is a value that is no object. Of a key that comes twice the last counts.
+ * No two fields have one key; keys in the order of the table are found fastest.
+ */
 TB_NODISCARD tb_status tb_fields_read(struct tb_json_reader *reader,
                                       struct tb_arena *arena,
                                       const struct tb_field *fields,
