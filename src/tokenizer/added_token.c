@@ -46,27 +46,55 @@ static void drop_doubles(struct tb_added_tokens *set)
     set->count = kept;
 }
 
+static size_t shared_len(struct tb_span a, struct tb_span b)
+{
+    size_t len = 0;
+    while (len < a.len && len < b.len && a.ptr[len] == b.ptr[len])
+        len++;
+    return len;
+}
+
+// In the order of the list, in which neighbours share most.
+static void add_to_range(struct tb_added_tokens *set, uint32_t number)
+{
+    struct tb_span content = set->tokens[number].content;
+    struct tb_added_range *range = &set->ranges[content.ptr[0]];
+    if (range->high == 0)
+        *range =
+            (struct tb_added_range){number, number + 1, (uint32_t)content.len};
+    range->high = number + 1;
+    size_t shared = shared_len(set->tokens[range->low].content, content);
+    if (shared < range->shared_len)
+        range->shared_len = (uint32_t)shared;
+    set->is_first_byte[content.ptr[0]] = true;
+}
+
 void tb_added_tokens_index(struct tb_added_tokens *set)
 {
     if (set->count == 0)
         return;
     qsort(set->tokens, set->count, sizeof(*set->tokens), compare_content);
     drop_doubles(set);
-    for (size_t i = 0; i < set->count; i++)
-        set->is_first_byte[set->tokens[i].content.ptr[0]] = true;
+    for (uint32_t i = 0; i < set->count; i++)
+        add_to_range(set, i);
     uint8_t first = set->tokens[0].content.ptr[0];
     uint8_t last = set->tokens[set->count - 1].content.ptr[0];
     set->only_first = first == last ? first : 0;
 }
 
-/* The longest token that `text` begins with, or NULL. All candidates stand
- * next to each other in the sorted list; each byte narrows them down. */
+/* The longest token that `text`, whose first byte one has, begins with, or
+ * NULL. All candidates stand next to each other in the sorted list; each byte
+ * narrows them down. */
 static const struct tb_added_token *
 longest_at(const struct tb_added_tokens *set, struct tb_span text)
 {
     const struct tb_added_token *best = NULL;
-    size_t low = 0, high = set->count;
-    for (size_t depth = 0; low < high; depth++) {
+    const struct tb_added_range *range = &set->ranges[text.ptr[0]];
+    size_t low = range->low, high = range->high;
+    struct tb_span shared = {set->tokens[low].content.ptr, range->shared_len};
+    if (!tb_span_starts_with(text, shared))
+        return NULL;
+    for (size_t depth = shared.len; low < high; depth++) {
         if (set->tokens[low].content.len == depth) {
             best = &set->tokens[low++];
             if (low == high)

@@ -20,11 +20,19 @@ struct tb_added_token {
     uint32_t order;      /* set by tb_added_tokens_add */
 };
 
+/* Those that begin with some byte: what they all begin with is looked at first,
+ * since files have tokens of several spaces, tabs or line ends. */
+struct tb_added_range {
+    uint32_t low, high;  /* places in the sorted list */
+    uint32_t shared_len; /* bytes that all of them begin with */
+};
+
 struct tb_added_tokens {
     struct tb_added_token *tokens; /* sorted by content */
     size_t count, capacity;
-    bool is_first_byte[256]; /* may a token begin with this byte? */
-    uint8_t only_first;      /* the one byte that all begin with, or 0 */
+    struct tb_added_range ranges[256]; /* by first byte */
+    bool is_first_byte[256];           /* may a token begin with this byte? */
+    uint8_t only_first; /* the one byte that all begin with, or 0 */
 };
 
 TB_NODISCARD tb_status tb_added_tokens_add(struct tb_added_tokens *set,

@@ -11,7 +11,7 @@
 #ifndef TB_BPE_H
 #define TB_BPE_H
 
-#include "space_border.h"
+#include "merge_border.h"
 #include "vocab.h"
 
 /* A pair that may merge; the table of them is keyed by (left, right). */
@@ -36,7 +36,7 @@ struct tb_bpe {
     tb_token byte_tokens[256]; /* by byte: byte level's symbols, or <0xNN> */
     struct tb_span inner_prefix;     /* before every character but the first */
     struct tb_span last_suffix;      /* behind the last one */
-    struct tb_space_borders borders; /* where a word may be cut */
+    struct tb_merge_borders borders; /* where a word may be cut */
 };
 
 enum { TB_BPE_AFFIX_MAX_LEN = 64 }; /* bytes */

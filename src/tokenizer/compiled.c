@@ -15,7 +15,7 @@
 
 /* To be raised whenever anything that is written here, or what it means,
  * changes: hashes, slots, numbers of patterns, values of enums. */
-#define FORMAT_VERSION 7
+#define FORMAT_VERSION 8
 
 struct header {
     char magic[8];

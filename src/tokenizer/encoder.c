@@ -112,20 +112,6 @@ static tb_status encode_word(struct tb_encoder *encoder, struct tb_span word)
                              tb_short_set(&encoder->cache, key));
 }
 
-static tb_status on_word(void *context, struct tb_span word)
-{
-    struct tb_encoder *encoder = context;
-    const struct tb_space_borders *borders = &encoder->tokenizer->bpe.borders;
-    if (!borders->is_any)
-        return encode_word(encoder, word);
-    for (size_t at = 0, end; at < word.len; at = end) {
-        end = tb_space_borders_next(borders, word, at);
-        struct tb_span part = {word.ptr + at, end - at};
-        TB_TRY(encode_word(encoder, part));
-    }
-    return TB_OK;
-}
-
 /* A stretch of the text; `origin_len` of its first bytes stand for the first
  * character of the whole text. */
 struct stretch {
@@ -210,7 +196,10 @@ static inline void cut_words(const struct tb_encoder *encoder,
                              struct tb_span text, size_t at,
                              struct cut_words *words)
 {
-    words->count = encoder->cut(text, at, words->ends, CUT_AHEAD);
+    words->count = encoder->cut
+                       ? encoder->cut(text, at, words->ends, CUT_AHEAD)
+                       : tb_merge_borders_cut(&encoder->tokenizer->bpe.borders,
+                                              text, at, words->ends, CUT_AHEAD);
     if (text.len - words->ends[words->count - 1] >= 16)
         find_places(&encoder->cache, text, at, words, true);
     else
@@ -259,6 +248,13 @@ static tb_status encode_cut(struct tb_encoder *encoder, struct tb_span text)
         }
     }
     return TB_OK;
+}
+
+static tb_status on_word(void *context, struct tb_span word)
+{
+    struct tb_encoder *encoder = context;
+    return encoder->tokenizer->bpe.borders.is_any ? encode_cut(encoder, word)
+                                                  : encode_word(encoder, word);
 }
 
 static tb_status encode_words(struct tb_encoder *encoder,

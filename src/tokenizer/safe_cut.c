@@ -61,10 +61,19 @@ static bool is_any_spaced(const struct tb_added_tokens *set)
 }
 
 // Is there a border between every x and the space behind it?
-static bool has_borders(const struct tb_space_borders *borders)
+static bool has_piece_borders(const struct tb_space_borders *borders)
 {
     for (unsigned byte = 0; byte < 128; byte++)
         if (is_safe_before((uint8_t)byte) && borders->is_joined[byte])
+            return false;
+    return borders->is_any;
+}
+
+static bool has_merge_borders(const struct tb_merge_borders *borders)
+{
+    for (unsigned byte = 0; byte < 128; byte++)
+        if (is_safe_before((uint8_t)byte) &&
+            !tb_merge_is_border(borders, (uint8_t)byte, TB_BORDER_SPACE))
             return false;
     return borders->is_any;
 }
@@ -75,7 +84,7 @@ static bool is_cut_by_model(const struct tb_tokenizer *tokenizer)
 {
     bool is_prepending;
     if (tokenizer->model != TB_MODEL_BPE ||
-        !has_borders(&tokenizer->bpe.borders))
+        !has_merge_borders(&tokenizer->bpe.borders))
         return false;
     if (tb_normalizer_is_local(&tokenizer->normalizer))
         return tb_pretokenizer_escapes_spaces(&tokenizer->pretokenizer,
@@ -106,7 +115,7 @@ static bool is_cut_before_spaces(const struct tb_tokenizer *tokenizer)
 bool tb_tokenizer_can_cut(const struct tb_tokenizer *tokenizer)
 {
     if (tokenizer->model == TB_MODEL_SENTENCE_PIECE)
-        return has_borders(&tokenizer->sentence_piece.borders) &&
+        return has_piece_borders(&tokenizer->sentence_piece.borders) &&
                tb_sentence_piece_can_cut(&tokenizer->sentence_piece);
     if (is_any_across(&tokenizer->raw_tokens) ||
         is_any_across(&tokenizer->normalized_tokens))
