@@ -52,6 +52,16 @@ size_t tb_pattern_scan_cl100k_base(struct tb_span text, size_t at);
 /* As o200k_base, with runs of ideographs apart: Kimi's. */
 size_t tb_pattern_scan_kimi(struct tb_span text, size_t at);
 
+/* DeepSeek V3's three patterns, which its file applies one after the other:
+ * numbers by threes, runs of kana and ideographs, and the rest. As one scanner,
+ * which leaves no gaps: what no pattern matches is a word too. */
+size_t tb_pattern_scan_digits3(struct tb_span text, size_t at);
+size_t tb_pattern_scan_cjk(struct tb_span text, size_t at);
+size_t tb_pattern_scan_deepseek(struct tb_span text, size_t at);
+size_t tb_pattern_scan_deepseek_chain(struct tb_span text, size_t at);
+size_t tb_pattern_cut_deepseek_chain(struct tb_span text, size_t at,
+                                     size_t *ends, size_t most);
+
 /* Is a match found at every place, so that matches follow each other without
  * gaps? True of all but the patterns that pick something out. */
 bool tb_pattern_is_gapless(tb_pattern_scan scan);
@@ -66,9 +76,6 @@ bool tb_pattern_is_border_at_space(tb_pattern_scan scan);
 
 /* Private to the scanners' files. */
 size_t tb_pattern_scan_tekken(struct tb_span text, size_t at);
-size_t tb_pattern_scan_deepseek(struct tb_span text, size_t at);
-size_t tb_pattern_scan_digits3(struct tb_span text, size_t at);
-size_t tb_pattern_scan_cjk(struct tb_span text, size_t at);
 size_t tb_pattern_cut_gpt2(struct tb_span text, size_t at, size_t *ends,
                            size_t most);
 size_t tb_pattern_cut_llama3(struct tb_span text, size_t at, size_t *ends,

@@ -17,6 +17,7 @@ struct tb_pattern_block {
     uint64_t newline; /* \r and \n */
     uint64_t quote;   /* the apostrophe */
     uint64_t slash;   /* / */
+    uint64_t control; /* of the signs those that are not printed */
     uint64_t high;    /* no ASCII */
 };
 

@@ -37,6 +37,8 @@ void tb_pattern_block_portable(const uint8_t *bytes,
         block->blank |= bytes[i] == ' ' ? bit : 0;
         block->quote |= bytes[i] == '\'' ? bit : 0;
         block->slash |= bytes[i] == '/' ? bit : 0;
+        bool is_control = bytes[i] < ' ' || bytes[i] == 0x7F;
+        block->control |= is_control && !(class & TB_ASCII_SPACE) ? bit : 0;
     }
 }
 
@@ -68,8 +70,7 @@ static inline uint64_t bits_high(const tb_bytes16 text[4])
     return tb_bytes64_bits(mask);
 }
 
-static inline void read_block(const uint8_t *bytes,
-                              struct tb_pattern_block *block)
+TB_INLINE void read_block(const uint8_t *bytes, struct tb_pattern_block *block)
 {
     const tb_bytes16 text[4] = {
         tb_bytes16_load(bytes), tb_bytes16_load(bytes + 16),
@@ -82,11 +83,13 @@ static inline void read_block(const uint8_t *bytes,
     block->newline = bits_of(text, '\n') | bits_of(text, '\r');
     block->quote = bits_of(text, '\'');
     block->slash = bits_of(text, '/');
+    block->control = (bits_of(text, 0) | bits_between(text, 1, ' ' - 1) |
+                      bits_of(text, 0x7F)) &
+                     ~block->space;
     block->high = bits_high(text);
 }
 #else
-static inline void read_block(const uint8_t *bytes,
-                              struct tb_pattern_block *block)
+TB_INLINE void read_block(const uint8_t *bytes, struct tb_pattern_block *block)
 {
     tb_pattern_block_portable(bytes, block);
 }
@@ -109,6 +112,9 @@ struct style {
     bool has_newlines;     /* signs take line ends along, \s*[\r\n]+ is one */
     bool has_slashes;      /* ... and take slashes along behind those */
     unsigned most_digits;  /* 0: any number */
+    bool is_deepseek;      /* an apostrophe is a sign like all, what is not
+                              printed is none; white space before a number is
+                              one word */
 };
 
 // The bits of `run` that lie in a row with those of `from`, and behind them.
@@ -152,12 +158,15 @@ static inline unsigned clear_len(const struct tb_pattern_block *block,
                                  struct style style)
 {
     uint64_t next_letter = block->letter >> 1;
-    uint64_t unclear = style.is_cased ? 0 : block->quote & next_letter;
+    bool has_words = !style.is_cased && !style.is_deepseek;
+    uint64_t unclear = has_words ? block->quote & next_letter : 0;
     if (style.has_contractions) // \u017F counts too, and is no start
         unclear = block->quote & block->letter << 1 &
                   (next_letter | block->high >> 1 | UINT64_C(1) << 63);
     if (style.has_slashes)
         unclear |= block->newline & block->slash >> 1;
+    if (style.is_deepseek)
+        unclear |= block->control;
     unclear |= block->high;
     return unclear ? (unsigned)__builtin_ctzll(unclear) : TB_BLOCK_LEN;
 }
@@ -165,8 +174,8 @@ static inline unsigned clear_len(const struct tb_pattern_block *block,
 /* The places where words begin, of which bit 0 is one, as far as they are
  * certain. Each is decided by the characters beside it, for white space by
  * those at both ends of its run. */
-static inline uint64_t word_starts(const struct tb_pattern_block *block,
-                                   struct style style)
+TB_INLINE uint64_t word_starts(const struct tb_pattern_block *block,
+                               struct style style)
 {
     uint64_t letter = block->letter, blank = block->blank;
     uint64_t newline = block->newline;
@@ -190,6 +199,8 @@ static inline uint64_t word_starts(const struct tb_pattern_block *block,
     uint64_t space_starts = space & ~(space << 1);
     // The last of a run goes to what follows, or stands alone.
     uint64_t space_ends = space & ~(block->space >> 1);
+    if (style.is_deepseek)
+        space_ends &= ~(block->digit >> 1);
     uint64_t starts =
         1 | letter_starts | free_signs | digit_starts | space_starts;
     if (style.has_newlines)
@@ -314,4 +325,12 @@ size_t tb_pattern_cut_kimi(struct tb_span text, size_t at, size_t *ends,
                                 .has_newlines = true,
                                 .most_digits = 3};
     return cut(text, at, ends, most, tb_pattern_scan_kimi, style);
+}
+
+size_t tb_pattern_cut_deepseek_chain(struct tb_span text, size_t at,
+                                     size_t *ends, size_t most)
+{
+    const struct style style = {
+        .has_newlines = true, .most_digits = 3, .is_deepseek = true};
+    return cut(text, at, ends, most, tb_pattern_scan_deepseek_chain, style);
 }

@@ -418,10 +418,29 @@ tb_status tb_pretokenizer_split(const struct tb_pretokenizer *pretokenizer,
  * ------------------------------------------------------
  */
 
+static bool isolates(const struct tb_pretokenizer_step *step,
+                     tb_pattern_scan scan)
+{
+    return step->kind == TB_CUT_PATTERN && step->scan == scan &&
+           step->behavior == TB_SPLIT_ISOLATED && !step->is_inverted &&
+           !step->has_prefix_space;
+}
+
+static bool is_deepseek_chain(const struct tb_pretokenizer *pretokenizer)
+{
+    const struct tb_pretokenizer_step *steps = pretokenizer->steps;
+    return pretokenizer->step_count == 3 &&
+           isolates(&steps[0], tb_pattern_scan_digits3) &&
+           isolates(&steps[1], tb_pattern_scan_cjk) &&
+           isolates(&steps[2], tb_pattern_scan_deepseek);
+}
+
 tb_pattern_cut
 tb_pretokenizer_only_cut(const struct tb_pretokenizer *pretokenizer)
 {
     const struct tb_pretokenizer_step *step = &pretokenizer->steps[0];
+    if (is_deepseek_chain(pretokenizer))
+        return tb_pattern_cut_deepseek_chain;
     bool is_only = pretokenizer->step_count == 1 && !step->has_prefix_space;
     return is_only && is_plain(step) ? tb_pattern_cut_of(step->scan) : NULL;
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "buffer.h"
@@ -46,7 +47,9 @@ static void add_token(struct vocabulary *made, const char *text)
     for (unsigned i = 0; i < made->count; i++)
         if (strcmp(made->texts[i], text) == 0)
             return;
-    strcpy(made->texts[made->count++], text);
+    int len = snprintf(made->texts[made->count++], sizeof(made->texts[0]), "%s",
+                       text);
+    assert_in_range(len, 1, sizeof(made->texts[0]) - 1);
 }
 
 static void put_json(struct tb_buffer *json, const char *text)
@@ -60,13 +63,11 @@ static void put_json(struct tb_buffer *json, const char *text)
 
 static void add_merge(struct vocabulary *made, uint32_t *seed)
 {
-    char both[128];
+    char both[sizeof(made->texts[0])];
     const char *left = made->texts[next_random(seed) % made->count];
     const char *right = made->texts[next_random(seed) % made->count];
-    if (strlen(left) + strlen(right) >= sizeof(made->texts[0]))
+    if (snprintf(both, sizeof(both), "%s%s", left, right) >= (int)sizeof(both))
         return;
-    strcpy(both, left);
-    strcat(both, right);
     struct tb_buffer *merges = &made->merges;
     assert_int_equal(
         tb_buffer_append(merges, tb_span_of(merges->len ? ",[\"" : "[\"")),

@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "pattern.h"
 #include "pattern_block.h"
+#include "pretokenizer.h"
 
 enum { TEXT_LEN = 400, ROUNDS = 40000 };
 
@@ -30,9 +31,11 @@ static void make_text(uint32_t *seed, struct tb_buffer *text)
         "\t",  "\r", "1",  "23",  "456", ".",    ",",     "'",     "'s",
         "'ll", "/",  "//", "-",   "(",   ");\n", "\n\n ", " \n\t", "\x01"};
     static const char *const other[] = {
-        "\xC2\xA0",     "\xC3\xA9",        "\xCC\x81",     "\xD0\x94",
-        "\xC5\xBF",     "\xE3\x80\x80",    "\xE4\xB8\xAD", "\xEF\xBC\x91",
-        "\xE2\x80\x99", "\xF0\x9F\x98\x80"};
+        "\xC2\xA0",     "\xC3\xA9",         "\xCC\x81",     "\xD0\x94",
+        "\xC5\xBF",     "\xE3\x80\x80",     "\xE4\xB8\xAD", "\xEF\xBC\x91",
+        "\xE2\x80\x99", "\xF0\x9F\x98\x80", "\xE3\x81\x82", "\xE3\x83\xBB",
+        "\xE3\x82\x99", "\xE9\xBE\xB0",     "\xC2\xB2",     "\xE2\x80\x8B",
+        "\xC2\x85"};
     enum {
         ASCII_COUNT = sizeof(ascii) / sizeof(ascii[0]),
         OTHER_COUNT = sizeof(other) / sizeof(other[0]),
@@ -51,14 +54,17 @@ static void make_text(uint32_t *seed, struct tb_buffer *text)
 }
 
 static const tb_pattern_scan scanners[] = {
-    tb_pattern_scan_gpt2,        tb_pattern_scan_llama3, tb_pattern_scan_qwen,
-    tb_pattern_scan_cl100k_base, tb_pattern_scan_o200k,  tb_pattern_scan_tekken,
-    tb_pattern_scan_kimi,
+    tb_pattern_scan_gpt2,  tb_pattern_scan_llama3,
+    tb_pattern_scan_qwen,  tb_pattern_scan_cl100k_base,
+    tb_pattern_scan_o200k, tb_pattern_scan_tekken,
+    tb_pattern_scan_kimi,  tb_pattern_scan_deepseek_chain,
 };
 
 static void compare(tb_pattern_scan scan, struct tb_span text, size_t most)
 {
-    tb_pattern_cut cut = tb_pattern_cut_of(scan);
+    tb_pattern_cut cut = scan == tb_pattern_scan_deepseek_chain
+                             ? tb_pattern_cut_deepseek_chain
+                             : tb_pattern_cut_of(scan);
     size_t ends[TEXT_LEN + TB_PATTERN_CUT_MORE];
     assert_non_null(cut);
     for (size_t at = 0; at < text.len;) {
@@ -89,6 +95,55 @@ static void test_cuts_are_scans(void **state)
     tb_buffer_release(&text);
 }
 
+/* DeepSeek's steps one after the other, as its file has them. */
+static void add_steps(struct tb_pretokenizer *chain)
+{
+    static const tb_pattern_scan scans[] = {
+        tb_pattern_scan_digits3, tb_pattern_scan_cjk, tb_pattern_scan_deepseek};
+    for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
+        chain->steps[chain->step_count++] = (struct tb_pretokenizer_step){
+            .scan = scans[i], .behavior = TB_SPLIT_ISOLATED};
+}
+
+struct scanned {
+    struct tb_span text;
+    size_t at;
+};
+
+static tb_status on_word(void *context, struct tb_span word)
+{
+    struct scanned *scanned = context;
+    size_t end = tb_pattern_scan_deepseek_chain(scanned->text, scanned->at);
+    if (word.ptr != scanned->text.ptr + scanned->at ||
+        word.len != end - scanned->at)
+        fail_msg("%zu instead of %zu in '%.*s'", end, scanned->at + word.len,
+                 (int)scanned->text.len, (const char *)scanned->text.ptr);
+    scanned->at = end;
+    return TB_OK;
+}
+
+static void test_chain_is_its_steps(void **state)
+{
+    (void)state;
+    uint32_t seed = 362436069u;
+    struct tb_buffer text = TB_BUFFER(1 << 16);
+    struct tb_pretokenizer chain = {0};
+    struct tb_pretokenizer_work work;
+    tb_pretokenizer_work_init(&work);
+    add_steps(&chain);
+    for (int round = 0; round < ROUNDS; round++) {
+        make_text(&seed, &text);
+        struct scanned scanned = {tb_buffer_span(&text), 0};
+        // A step sees its piece only: texts end where pieces do.
+        assert_int_equal(tb_pretokenizer_split(&chain, scanned.text, 0, &work,
+                                               on_word, &scanned),
+                         TB_OK);
+        assert_int_equal(scanned.at, text.len);
+    }
+    tb_pretokenizer_work_release(&work);
+    tb_buffer_release(&text);
+}
+
 static void test_blocks_are_their_twins(void **state)
 {
     (void)state;
@@ -108,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts_are_scans),
+        cmocka_unit_test(test_chain_is_its_steps),
         cmocka_unit_test(test_blocks_are_their_twins),
     };
     return cmocka_run_group_tests_name("pattern_cut", tests, NULL, NULL);
