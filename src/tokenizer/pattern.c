@@ -128,6 +128,7 @@ static size_t run_numbers(struct tb_span text, size_t at, unsigned most)
 struct rule {
     unsigned most_numbers; /* in one word */
     enum tb_space_rule space;
+    uint32_t marks;        /* that count as letters: TB_CLASS_MARK, or none */
     bool has_slash;        /* slashes may follow signs, as line ends do */
     bool has_contractions; /* o200k: 's and so on end the word before */
     bool has_han;          /* o200k: runs of ideographs are words */
@@ -146,7 +147,7 @@ static inline size_t scan_rest(struct tb_span text, size_t at,
         start += 1;
         next = tb_char_at(text, start);
     }
-    const uint32_t none = TB_CLASS_WORD | TB_CLASS_SPACE;
+    const uint32_t none = TB_CLASS_WORD | TB_CLASS_SPACE | rule.marks;
     if (!next.bits || (next.bits & none))
         return tb_scan_space(text, at, rule.space);
     size_t end = tb_run_ascii(text, start, TB_ASCII_SIGN);
@@ -169,17 +170,18 @@ static inline size_t scan_cl100k(struct tb_span text, size_t at,
 {
     if (at >= text.len)
         return at;
+    const uint32_t letter = TB_CLASS_LETTER | rule.marks;
     size_t start = tb_ascii_word_start(text, at);
     if (start != SIZE_MAX)
-        return tb_run_letters(text, start + 1);
+        return tb_run_letters(text, start + 1, letter);
     size_t contraction = tb_contraction(text, at, true);
     if (contraction)
         return at + contraction;
     struct tb_char first = tb_char_at(text, at);
-    if (first.bits & TB_CLASS_LETTER)
-        return tb_run_letters(text, at + first.len);
+    if (first.bits & letter)
+        return tb_run_letters(text, at + first.len, letter);
     if (!tb_char_is_newline(first) && !(first.bits & TB_CLASS_NUMBER)) {
-        size_t end = tb_run_letters(text, at + first.len);
+        size_t end = tb_run_letters(text, at + first.len, letter);
         if (end > at + first.len)
             return end;
     }
@@ -194,6 +196,13 @@ size_t tb_pattern_scan_llama3(struct tb_span text, size_t at)
 size_t tb_pattern_scan_qwen(struct tb_span text, size_t at)
 {
     return scan_cl100k(text, at, (struct rule){1, .space = TB_SPACE_LINES});
+}
+
+size_t tb_pattern_scan_qwen35(struct tb_span text, size_t at)
+{
+    return scan_cl100k(
+        text, at,
+        (struct rule){1, .space = TB_SPACE_LINES, .marks = TB_CLASS_MARK});
 }
 
 /* As tiktoken has it, where white space at the end of the text is one word. */
@@ -375,6 +384,10 @@ static const struct {
     {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+|"
      " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s",
      tb_pattern_scan_cl100k_base, tb_pattern_cut_cl100k_base},
+    {CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
+                  " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|"
+                  "\\s+(?!\\S)|\\s+",
+     tb_pattern_scan_qwen35, tb_pattern_cut_qwen35},
 };
 
 enum { KNOWN_COUNT = sizeof(known_patterns) / sizeof(known_patterns[0]) };

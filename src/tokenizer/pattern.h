@@ -41,9 +41,11 @@ size_t tb_pattern_scan_gpt2(struct tb_span text, size_t at);
 /* The pattern of o200k_base, which the built-in tokenizer uses. */
 size_t tb_pattern_scan_o200k(struct tb_span text, size_t at);
 
-/* The pattern of Llama 3, and Qwen's, which has one digit to a word. */
+/* The pattern of Llama 3; Qwen's, which has one digit to a word; and that of
+ * Qwen 3.5 and later, for which a mark is a letter. */
 size_t tb_pattern_scan_llama3(struct tb_span text, size_t at);
 size_t tb_pattern_scan_qwen(struct tb_span text, size_t at);
+size_t tb_pattern_scan_qwen35(struct tb_span text, size_t at);
 
 /* cl100k_base as tiktoken has it; of other files with such a pattern white
  * space at the end of the text is cut as anywhere else. */
@@ -82,6 +84,8 @@ size_t tb_pattern_cut_llama3(struct tb_span text, size_t at, size_t *ends,
                              size_t most);
 size_t tb_pattern_cut_qwen(struct tb_span text, size_t at, size_t *ends,
                            size_t most);
+size_t tb_pattern_cut_qwen35(struct tb_span text, size_t at, size_t *ends,
+                             size_t most);
 size_t tb_pattern_cut_cl100k_base(struct tb_span text, size_t at, size_t *ends,
                                   size_t most);
 size_t tb_pattern_cut_o200k(struct tb_span text, size_t at, size_t *ends,

@@ -128,12 +128,14 @@ static inline size_t tb_run_alphabet(struct tb_span text, size_t at, char first,
     return at;
 }
 
-/* The end of the run of letters from `at` on: most are ASCII. */
-static inline size_t tb_run_letters(struct tb_span text, size_t at)
+/* The end of the run of letters, or of what else `any` has beyond ASCII, from
+ * `at` on: most are ASCII. */
+static inline size_t tb_run_letters(struct tb_span text, size_t at,
+                                    uint32_t any)
 {
     at = tb_run_alphabet(text, at, 'a', 0x20);
     if (at < text.len && text.ptr[at] >= 0x80)
-        return tb_run(text, at, TB_CLASS_LETTER, 0);
+        return tb_run(text, at, any, 0);
     return at;
 }
 

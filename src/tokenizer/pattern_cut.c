@@ -289,6 +289,13 @@ size_t tb_pattern_cut_qwen(struct tb_span text, size_t at, size_t *ends,
     return cut(text, at, ends, most, tb_pattern_scan_qwen, style);
 }
 
+size_t tb_pattern_cut_qwen35(struct tb_span text, size_t at, size_t *ends,
+                             size_t most)
+{
+    const struct style style = {.has_newlines = true, .most_digits = 1};
+    return cut(text, at, ends, most, tb_pattern_scan_qwen35, style);
+}
+
 size_t tb_pattern_cut_cl100k_base(struct tb_span text, size_t at, size_t *ends,
                                   size_t most)
 {

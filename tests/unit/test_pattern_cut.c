@@ -54,10 +54,11 @@ static void make_text(uint32_t *seed, struct tb_buffer *text)
 }
 
 static const tb_pattern_scan scanners[] = {
-    tb_pattern_scan_gpt2,  tb_pattern_scan_llama3,
-    tb_pattern_scan_qwen,  tb_pattern_scan_cl100k_base,
-    tb_pattern_scan_o200k, tb_pattern_scan_tekken,
-    tb_pattern_scan_kimi,  tb_pattern_scan_deepseek_chain,
+    tb_pattern_scan_gpt2,   tb_pattern_scan_llama3,
+    tb_pattern_scan_qwen,   tb_pattern_scan_cl100k_base,
+    tb_pattern_scan_o200k,  tb_pattern_scan_tekken,
+    tb_pattern_scan_kimi,   tb_pattern_scan_deepseek_chain,
+    tb_pattern_scan_qwen35,
 };
 
 static void compare(tb_pattern_scan scan, struct tb_span text, size_t most)

@@ -39,6 +39,7 @@ static tb_pattern_scan scan_of(struct tb_span name)
         {"o200k", tb_pattern_scan_o200k},
         {"tekken", tb_pattern_scan_tekken},
         {"kimi", tb_pattern_scan_kimi},
+        {"qwen35", tb_pattern_scan_qwen35},
     };
     for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
         if (tb_span_equal(name, tb_span_of(scans[i].name)))
