@@ -31,3 +31,15 @@ struct tb_hash128 tb_hash128(struct tb_span bytes, uint64_t seed)
     XXH128_hash_t hash = XXH3_128bits_withSeed(bytes.ptr, bytes.len, seed);
     return (struct tb_hash128){hash.low64, hash.high64};
 }
+
+struct tb_hash128 tb_hash128_of_parts(const struct tb_span *parts, size_t count,
+                                      uint64_t seed)
+{
+    XXH3_state_t state;
+    XXH3_INITSTATE(&state);
+    (void)XXH3_128bits_reset_withSeed(&state, seed);
+    for (size_t i = 0; i < count; i++)
+        (void)XXH3_128bits_update(&state, parts[i].ptr, parts[i].len);
+    XXH128_hash_t hash = XXH3_128bits_digest(&state);
+    return (struct tb_hash128){hash.low64, hash.high64};
+}

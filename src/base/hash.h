@@ -18,4 +18,8 @@ uint64_t tb_hash_secret(void);
 uint64_t tb_hash64(struct tb_span bytes, uint64_t seed);
 struct tb_hash128 tb_hash128(struct tb_span bytes, uint64_t seed);
 
+/* That of all parts one behind the other. */
+struct tb_hash128 tb_hash128_of_parts(const struct tb_span *parts, size_t count,
+                                      uint64_t seed);
+
 #endif

@@ -51,6 +51,7 @@ struct tb_input {
     void *hash_memory;
     XXH3_state_t *hash;       // inside hash_memory, aligned
     XXH3_state_t *again_hash; // ... of what was read again
+    bool is_unhashed;         // nobody will ask for the fingerprint
 };
 
 static const char *shown_path(const struct tb_input *input)
@@ -375,7 +376,8 @@ tb_status tb_input_read(struct tb_input *input, uint8_t *bytes, size_t size,
     else
         TB_TRY(read_plain(input, bytes, size, len, error));
     input->content_len += *len;
-    (void)XXH3_128bits_update(input->hash, bytes, *len);
+    if (!input->is_unhashed)
+        (void)XXH3_128bits_update(input->hash, bytes, *len);
     if (input->keep_fd >= 0)
         TB_TRY(write_keep(input, bytes, *len, error));
     return TB_OK;
@@ -505,6 +507,7 @@ tb_status tb_input_read_all(const char *path, struct tb_buffer *content,
     enum { STEP_LEN = 1 << 20 };
     struct tb_input *input;
     TB_TRY(tb_input_open(path, &input, error));
+    input->is_unhashed = true;
     tb_status status = TB_OK;
     for (size_t len = 1; status == TB_OK && len > 0;) {
         status = tb_buffer_reserve(content, STEP_LEN);

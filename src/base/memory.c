@@ -94,7 +94,11 @@ void tb_memory_free(void *old)
 void tb_memory_prefer_large_pages(void *memory, size_t len)
 {
 #ifdef MADV_HUGEPAGE
-    (void)madvise(memory, len, MADV_HUGEPAGE);
+    uintptr_t first = (uintptr_t)memory, end = first + len;
+    first = (first + TB_LARGE_PAGE - 1) & ~(uintptr_t)(TB_LARGE_PAGE - 1);
+    end &= ~(uintptr_t)(TB_LARGE_PAGE - 1);
+    if (first < end)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
 #else
     (void)memory;
     (void)len;

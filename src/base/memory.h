@@ -17,8 +17,8 @@ void *tb_memory_zeroed(size_t items, size_t size);
 
 void tb_memory_free(void *old);
 
-/* Asks the system for large pages behind `len` bytes that were not touched yet;
- * both are multiples of TB_LARGE_PAGE. Where there are none nothing happens. */
+/* Asks the system for large pages behind those of `len` bytes, not touched yet,
+ * that fill some. Where there are none nothing happens. */
 enum { TB_LARGE_PAGE = 2 << 20 };
 void tb_memory_prefer_large_pages(void *memory, size_t len);
 

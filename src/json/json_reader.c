@@ -726,6 +726,28 @@ void tb_json_skip_known(struct tb_json_reader *reader, size_t len)
     reader->is_first = false;
 }
 
+tb_status tb_json_skip_items(struct tb_json_reader *reader, size_t len)
+{
+    struct tb_json_scan scan = {.depth = 1};
+    struct tb_span rest = {reader->at, (size_t)(reader->end - reader->at)};
+    size_t at = 0;
+    struct tb_span next = {rest.ptr, len < rest.len ? len : rest.len};
+    for (;; next = (struct tb_span){rest.ptr + at, 1}) {
+        at += tb_json_scan_container(&scan, next);
+        if (scan.depth == 0) {
+            at--; // what ends the array stays
+            break;
+        }
+        if (at == rest.len)
+            return fail_cut(reader);
+        if (scan.depth == 1 && !scan.in_string && rest.ptr[at] == ',')
+            break;
+    }
+    reader->is_first = reader->is_first && at == 0;
+    reader->at += at;
+    return TB_OK;
+}
+
 tb_status tb_json_read_raw(struct tb_json_reader *reader, struct tb_span *json)
 {
     tb_json_type type;

@@ -152,6 +152,12 @@ void tb_json_skip_known(struct tb_json_reader *reader, size_t len);
 TB_NODISCARD tb_status tb_json_read_raw(struct tb_json_reader *reader,
                                         struct tb_span *json);
 
+/* Over memory, in an array: steps over items that are `len` bytes or more
+ * together, but not out of the array; behind them stands a comma, or what ends
+ * the array. They are neither checked nor counted for the path of an error. */
+TB_NODISCARD tb_status tb_json_skip_items(struct tb_json_reader *reader,
+                                          size_t len);
+
 /* Keeps all bytes from the next value on in the window until tb_json_unmark,
  * so that a value can be looked into and then had as a whole. */
 TB_NODISCARD tb_status tb_json_mark(struct tb_json_reader *reader);

@@ -7,6 +7,7 @@
 #include "byte_level.h"
 #include "json_reader.h"
 #include "memory.h"
+#include "merge_list.h"
 
 /* The vocabulary is read twice over: as the file has it, to look up what the
  * merges name, and as bytes, to look up words. */
@@ -18,8 +19,8 @@ struct loader {
     struct tb_span merges; /* raw JSON */
     uint64_t merges_offset;
     struct tb_span unknown;
-    tb_token joined;      /* what came of the merge before */
     bool *is_unreachable; /* by id: not in the byte alphabet */
+    tb_status bytes_status;
 };
 
 static tb_status read_affix(struct tb_json_reader *reader,
@@ -96,210 +97,7 @@ static tb_status read_member(struct loader *loader,
     return tb_json_skip(reader);
 }
 
-/* ---- merges ---------------------------------------------------------------
- */
-
-// One merge in either form: "a b" or ["a", "b"].
-static tb_status read_pair(struct tb_json_reader *reader,
-                           struct tb_arena *scratch, struct tb_span *left,
-                           struct tb_span *right)
-{
-    tb_json_type type;
-    TB_TRY(tb_json_peek(reader, &type));
-    if (type == TB_JSON_ARRAY) {
-        bool found;
-        TB_TRY(tb_json_enter_array(reader));
-        TB_TRY(tb_json_next_item(reader, &found));
-        if (found)
-            TB_TRY(tb_json_read_string(reader, scratch, left));
-        if (found)
-            TB_TRY(tb_json_next_item(reader, &found));
-        if (!found)
-            return tb_json_fail(reader, TB_ERR_VALUE,
-                                "a merge needs two tokens");
-        TB_TRY(tb_json_read_string(reader, scratch, right));
-        TB_TRY(tb_json_next_item(reader, &found));
-        if (found)
-            return tb_json_fail(reader, TB_ERR_VALUE,
-                                "a merge has more than two tokens");
-        return TB_OK;
-    }
-    struct tb_span text;
-    TB_TRY(tb_json_read_string(reader, scratch, &text));
-    const uint8_t *space = text.len ? memchr(text.ptr, ' ', text.len) : NULL;
-    if (!space)
-        return tb_json_fail(reader, TB_ERR_VALUE,
-                            "a merge needs two tokens with a space between");
-    *left = (struct tb_span){text.ptr, (size_t)(space - text.ptr)};
-    *right = tb_span_from(text, left->len + 1);
-    if (right->len && memchr(right->ptr, ' ', right->len))
-        return tb_json_fail(reader, TB_ERR_VALUE,
-                            "a merge has more than two tokens");
-    return TB_OK;
-}
-
-/* Merges are looked up many at a time, since each look-up waits for memory
- * (tb_vocab_find_batch). */
-enum { BATCH = TB_VOCAB_BATCH / 2 };
-
-struct batch {
-    struct tb_span texts[2 * BATCH]; /* left, right, left, right, ... */
-    tb_token ids[2 * BATCH];
-    struct tb_merge merges[BATCH];
-    size_t count;
-    bool is_last; /* the list ends behind it */
-};
-
-static tb_status find_token(struct loader *loader,
-                            struct tb_json_reader *reader, struct tb_span text,
-                            tb_token *id)
-{
-    *id = tb_vocab_find(loader->strings, text);
-    if (*id != TB_NO_TOKEN)
-        return TB_OK;
-    int len = tb_span_shown(text, 60);
-    return tb_json_fail(reader, TB_ERR_VALUE,
-                        "a merge names '%.*s', which is not in the vocabulary",
-                        len, (const char *)text.ptr);
-}
-
-static bool is_joined(struct tb_span both, struct tb_span left,
-                      struct tb_span right)
-{
-    return both.len == left.len + right.len &&
-           tb_span_starts_with(both, left) && tb_span_ends_with(both, right);
-}
-
-/* What two become. Files list merges in order of what comes of them, so it is
- * nearly always what came of the merge before, or the token behind that. */
-static tb_status find_joined(struct loader *loader,
-                             struct tb_json_reader *reader, struct tb_span left,
-                             struct tb_span right, tb_token *id)
-{
-    const struct tb_vocab *strings = loader->strings;
-    for (tb_token guess = *id; guess - *id < 2 && !strings->has_twins; guess++)
-        if (is_joined(tb_vocab_bytes(strings, guess), left, right)) {
-            *id = guess;
-            return TB_OK;
-        }
-    uint8_t *both = tb_arena_alloc(&loader->scratch, left.len + right.len);
-    if (!both)
-        return TB_ERR_MEMORY;
-    if (left.len)
-        memcpy(both, left.ptr, left.len);
-    if (right.len)
-        memcpy(both + left.len, right.ptr, right.len);
-    return find_token(loader, reader,
-                      (struct tb_span){both, left.len + right.len}, id);
-}
-
-// Fills in the ids of the `i`-th of the batch.
-static tb_status resolve(struct loader *loader, struct tb_json_reader *reader,
-                         struct batch *batch, size_t i, tb_token *joined)
-{
-    struct tb_merge *merge = &batch->merges[i];
-    struct tb_span left = batch->texts[2 * i], right = batch->texts[2 * i + 1];
-    merge->left = batch->ids[2 * i];
-    merge->right = batch->ids[2 * i + 1];
-    if (merge->left == TB_NO_TOKEN)
-        TB_TRY(find_token(loader, reader, left, &merge->left));
-    if (merge->right == TB_NO_TOKEN)
-        TB_TRY(find_token(loader, reader, right, &merge->right));
-    // What joins loses the mark of being inside a word.
-    size_t mark_len = loader->bpe->inner_prefix.len;
-    if (right.len < mark_len)
-        return tb_json_fail(reader, TB_ERR_VALUE,
-                            "a merge's second token is shorter than the "
-                            "continuing_subword_prefix");
-    TB_TRY(find_joined(loader, reader, left, tb_span_from(right, mark_len),
-                       joined));
-    merge->id = *joined;
-    return TB_OK;
-}
-
-// Legacy files may carry a first line "#version: 0.2", which is no merge.
-static bool is_version(struct tb_json_reader *reader)
-{
-    struct tb_span rest = {reader->at, (size_t)(reader->end - reader->at)};
-    return tb_span_starts_with(rest, TB_SPAN("\"#version"));
-}
-
-// In the form ["a", "b"] each has four quotes, in "a b" two.
-static size_t likely_count(struct tb_span merges)
-{
-    size_t at = 1;
-    while (at < merges.len && merges.ptr[at] <= ' ')
-        at++;
-    bool is_pairs = at < merges.len && merges.ptr[at] == '[';
-    return tb_span_count(merges, '"') / (is_pairs ? 4 : 2);
-}
-
-// Reads up to `most` merges.
-static tb_status read_batch(struct loader *loader,
-                            struct tb_json_reader *reader, size_t most,
-                            struct batch *batch)
-{
-    tb_arena_reset(&loader->scratch);
-    batch->count = 0;
-    while (batch->count < most) {
-        bool found;
-        TB_TRY(tb_json_next_item(reader, &found));
-        batch->is_last = !found;
-        if (!found)
-            return TB_OK;
-        if (is_version(reader)) {
-            TB_TRY(tb_json_skip(reader));
-            continue;
-        }
-        struct tb_span *texts = &batch->texts[2 * batch->count];
-        TB_TRY(read_pair(reader, &loader->scratch, &texts[0], &texts[1]));
-        batch->count++;
-    }
-    return TB_OK;
-}
-
-static tb_status take_batch(struct loader *loader,
-                            struct tb_json_reader *reader, size_t most,
-                            struct batch *batch, uint32_t *rank)
-{
-    tb_token joined = loader->joined;
-    TB_TRY(read_batch(loader, reader, most, batch));
-    tb_vocab_find_batch(loader->strings, batch->texts, batch->ids,
-                        2 * batch->count);
-    for (size_t i = 0; i < batch->count; i++) {
-        TB_TRY(resolve(loader, reader, batch, i, &joined));
-        batch->merges[i].rank = *rank + (uint32_t)i;
-    }
-    loader->joined = joined;
-    *rank += (uint32_t)batch->count;
-    return tb_bpe_add_merges(loader->bpe, batch->merges, batch->count);
-}
-
-/* A fault is told where it stands: what fails in a batch is read again one by
- * one. */
-static tb_status read_merges(struct loader *loader,
-                             struct tb_json_reader *reader)
-{
-    struct batch batch;
-    size_t most = BATCH;
-    uint32_t rank = 0;
-    TB_TRY(tb_bpe_reserve_merges(loader->bpe, likely_count(loader->merges)));
-    TB_TRY(tb_json_enter_array(reader));
-    do {
-        struct tb_json_reader before = *reader;
-        tb_status status = take_batch(loader, reader, most, &batch, &rank);
-        if (status != TB_OK && status != TB_ERR_MEMORY && most > 1) {
-            *reader = before;
-            most = 1;
-            batch.is_last = false;
-            continue;
-        }
-        TB_TRY(status);
-    } while (!batch.is_last);
-    return TB_OK;
-}
-
-/* ---- from strings to bytes --------------------------------------------------
+/* ---- merges, and from strings to bytes --------------------------------------
  */
 
 static bool is_findable(const void *context, tb_token id)
@@ -308,29 +106,52 @@ static bool is_findable(const void *context, tb_token id)
     return !loader->is_unreachable[id];
 }
 
-static tb_status copy_bytes(struct loader *loader, bool is_byte_level)
+static tb_status copy_bytes(struct loader *loader)
 {
     const struct tb_vocab *strings = loader->strings;
+    struct tb_vocab *vocab = &loader->bpe->vocab;
+    bool is_byte_level = loader->bpe->is_byte_level;
     loader->is_unreachable =
         tb_memory_zeroed((size_t)strings->id_count + 1, sizeof(bool));
     if (!loader->is_unreachable)
         return TB_ERR_MEMORY;
+    uint8_t *bytes = tb_arena_alloc(&loader->scratch, strings->max_len);
+    if (!bytes)
+        return TB_ERR_MEMORY;
+    TB_TRY(tb_vocab_reserve(vocab, strings->id_count, strings->bytes.len));
     for (tb_token id = 0; id < strings->id_count; id++) {
         struct tb_span text = tb_vocab_bytes(strings, id);
+        size_t len;
         if (!text.ptr)
             continue;
-        tb_arena_reset(&loader->scratch);
-        uint8_t *bytes = tb_arena_alloc(&loader->scratch, text.len);
-        if (!bytes)
-            return TB_ERR_MEMORY;
-        size_t len;
         if (is_byte_level && tb_byte_level_decode(text, bytes, &len))
             text = (struct tb_span){bytes, len};
         else if (is_byte_level)
             loader->is_unreachable[id] = true;
-        TB_TRY(tb_vocab_set(&loader->bpe->vocab, id, text));
+        TB_TRY(tb_vocab_set(vocab, id, text));
     }
-    return tb_vocab_index(&loader->bpe->vocab, is_findable, loader);
+    return tb_vocab_index(vocab, is_findable, loader);
+}
+
+static void copy_bytes_beside(void *context)
+{
+    struct loader *loader = context;
+    loader->bytes_status = copy_bytes(loader);
+}
+
+// Reads the merges, and meanwhile makes the vocabulary's bytes.
+static tb_status read_merges(struct loader *loader,
+                             struct tb_json_reader *reader)
+{
+    struct tb_merge_list list = {
+        .reader = reader,
+        .json = loader->merges,
+        .strings = loader->strings,
+        .mark_len = loader->bpe->inner_prefix.len,
+        .beside = copy_bytes_beside,
+        .context = loader,
+    };
+    return tb_merge_list_read(&list, loader->bpe);
 }
 
 /* The tokens of single bytes: a byte level's symbols, or <0x00> to <0xFF>. */
@@ -404,7 +225,7 @@ static tb_status load(struct loader *loader, struct tb_tokenizer *tokenizer,
         return status;
     }
     TB_TRY(find_unknown(loader));
-    TB_TRY(copy_bytes(loader, is_byte_level));
+    TB_TRY(loader->bytes_status);
     TB_TRY(find_byte_tokens(loader, is_byte_level));
     tb_bpe_find_borders(loader->bpe);
     return TB_OK;

@@ -39,6 +39,7 @@ tb_status tb_bpe_reserve_merges(struct tb_bpe *bpe, size_t count)
     struct tb_merge *merges = tb_memory_resize(NULL, size);
     if (!merges)
         return TB_ERR_MEMORY;
+    tb_memory_prefer_large_pages(merges, size);
     memset(merges, 0xFF, size); // TB_NO_TOKEN everywhere
     bpe->merges = merges;
     bpe->merge_slot_count = slot_count;

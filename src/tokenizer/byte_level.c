@@ -3,8 +3,6 @@
  * Language Models are Unsupervised Multitask Learners, 2019, section 2.2.) */
 #include "byte_level.h"
 
-#include "utf8.h"
-
 static bool is_printable(uint32_t byte)
 {
     return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) ||
@@ -31,16 +29,25 @@ uint32_t tb_code_point_of_byte(uint8_t byte)
     return byte == 173 ? 256 + 67 : 256u + 33 + (byte - 127u);
 }
 
+/* The alphabet has no characters of three bytes and more, and of those of two
+ * none above U+0143; what is no UTF-8 is none of them either. */
 bool tb_byte_level_decode(struct tb_span text, uint8_t *bytes, size_t *len)
 {
+    size_t at = 0, count = 0;
     *len = 0;
-    for (size_t at = 0; at < text.len;) {
-        uint32_t code_point;
-        at += tb_utf8_decode(text, at, &code_point);
+    while (at < text.len) {
+        uint32_t code_point = text.ptr[at++];
+        if (code_point >= 0x80) {
+            if (code_point < 0xC2 || code_point > 0xC5 || at == text.len ||
+                (text.ptr[at] & 0xC0) != 0x80)
+                return false;
+            code_point = (code_point & 0x1F) << 6 | (text.ptr[at++] & 0x3F);
+        }
         int byte = tb_byte_of_code_point(code_point);
         if (byte < 0)
             return false;
-        bytes[(*len)++] = (uint8_t)byte;
+        bytes[count++] = (uint8_t)byte;
     }
+    *len = count;
     return true;
 }

@@ -96,49 +96,48 @@ bool tb_compiled_path(const struct tb_rank_source *source, char *path,
 /* ---- writing ----------------------------------------------------------------
  */
 
-static struct header header_of(struct tb_span file)
+static struct header header_of(size_t len, struct tb_hash128 hash)
 {
-    struct header header = {
-        .version = FORMAT_VERSION,
-        .byte_order = 1,
-        .word_len = sizeof(size_t),
-        .len = file.len,
-        .hash = tb_hash128(tb_span_from(file, sizeof(header)), 0),
-    };
+    struct header header = {.version = FORMAT_VERSION,
+                            .byte_order = 1,
+                            .word_len = sizeof(size_t),
+                            .len = len,
+                            .hash = hash};
     memcpy(header.magic, magic, sizeof(magic));
     return header;
 }
 
-static tb_status write_form(const struct tb_tokenizer *tokenizer,
-                            struct tb_compiled_form *form)
+static tb_status write_form(const struct tb_compiled_form *form,
+                            struct tb_output *output)
 {
-    static const struct header empty;
-    struct tb_tokenizer copy = *tokenizer;
-    form->status = tb_buffer_append(
-        &form->out, (struct tb_span){(const uint8_t *)&empty, sizeof(empty)});
-    tb_form_tokenizer(form, &copy);
-    TB_TRY(form->status);
-    struct header header = header_of(tb_buffer_span(&form->out));
-    memcpy(form->out.ptr, &header, sizeof(header));
-    return TB_OK;
+    struct tb_span parts[TB_FORM_PARTS];
+    size_t count = tb_form_parts(form, parts);
+    struct header header =
+        header_of(form->len, tb_hash128_of_parts(parts, count, 0));
+    struct tb_span first = {(const uint8_t *)&header, sizeof(header)};
+    TB_TRY(tb_output_write(output, first, NULL));
+    for (size_t i = 0; i < count; i++)
+        TB_TRY(tb_output_write(output, parts[i], NULL));
+    return tb_output_commit(output, NULL);
 }
 
 tb_status tb_compiled_save(const struct tb_tokenizer *tokenizer,
                            const char *path)
 {
-    struct tb_compiled_form form = {.out = TB_BUFFER(UINT32_MAX)};
+    struct tb_compiled_form form = {.out = TB_BUFFER(UINT32_MAX),
+                                    .len = sizeof(struct header)};
+    struct tb_tokenizer copy = *tokenizer;
     struct tb_output *output = NULL;
-    tb_status status = write_form(tokenizer, &form);
+    tb_form_tokenizer(&form, &copy);
+    tb_status status = form.status;
     if (status == TB_OK) {
         tb_path_make_folders(path, 0700);
         status = tb_output_open(path, &output, NULL);
     }
-    if (status == TB_OK)
+    if (status == TB_OK) {
         tb_output_set_disposable(output);
-    if (status == TB_OK)
-        status = tb_output_write(output, tb_buffer_span(&form.out), NULL);
-    if (status == TB_OK)
-        status = tb_output_commit(output, NULL);
+        status = write_form(&form, output);
+    }
     tb_output_close(output);
     tb_buffer_release(&form.out);
     return status;
@@ -152,7 +151,8 @@ static bool has_header(struct tb_span file)
     struct header header;
     if (file.len < sizeof(header))
         return false;
-    struct header wanted = header_of(file);
+    struct tb_span content = tb_span_from(file, sizeof(header));
+    struct header wanted = header_of(file.len, tb_hash128(content, 0));
     memcpy(&header, file.ptr, sizeof(header));
     return memcmp(&header, &wanted, sizeof(header)) == 0;
 }

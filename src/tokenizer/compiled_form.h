@@ -15,10 +15,22 @@
 
 #include "tokenizer_model.h"
 
+/* When writing, long tables are not copied but pointed to: parts of the form
+ * lie one behind the other in `out`, or are borrowed. */
+enum { TB_FORM_PARTS = 64 };
+
+struct tb_form_part {
+    const uint8_t *borrowed; /* NULL: the next bytes of `out` */
+    size_t len;
+};
+
 struct tb_compiled_form {
     struct tb_buffer out; /* when writing */
-    struct tb_span in;    /* when reading */
-    size_t at;            /* in `in` */
+    struct tb_form_part parts[TB_FORM_PARTS];
+    size_t part_count;
+    size_t len;        /* of what is in front of the parts, and of them */
+    struct tb_span in; /* when reading */
+    size_t at;         /* in `in` */
     bool is_reading;
     tb_status status; /* TB_ERR_SYNTAX: what is read is no such form */
 };
@@ -36,6 +48,11 @@ void *tb_form_table(struct tb_compiled_form *form, const void *items,
                     size_t count, size_t size);
 
 void tb_form_text(struct tb_compiled_form *form, struct tb_span *text);
+
+/* What was written, in order; returns how many parts. They live as long as the
+ * form is not written to, and what it was made of. */
+size_t tb_form_parts(const struct tb_compiled_form *form,
+                     struct tb_span parts[TB_FORM_PARTS]);
 
 /* Notes that what was read makes no sense. */
 void tb_form_refuse(struct tb_compiled_form *form);

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "json_plain.h"
 #include "json_reader.h"
 #include "memory.h"
 #include "tokenizer_model.h"
+#include "utf8.h"
 
 /* ---- vocabularies ----------------------------------------------------------
  */
@@ -38,6 +40,32 @@ static tb_status read_entry(struct tb_vocab *vocab,
     return set_token(vocab, reader, number.integer, key);
 }
 
+/* Reads entries behind an earlier one up to the first that is not plain, or
+ * that is wrong: that one is for the reader. */
+static tb_status read_plain_entries(struct tb_vocab *vocab,
+                                    struct tb_json_reader *reader)
+{
+    struct tb_span rest, key;
+    uint32_t id = 0;
+    TB_TRY(tb_json_rest(reader, &rest));
+    const uint8_t *at = rest.ptr, *end = rest.ptr + rest.len;
+    for (;;) {
+        const uint8_t *next = tb_json_plain_byte(at, end, ',');
+        next = tb_json_plain_string(next, end, &key);
+        next = tb_json_plain_byte(next, end, ':');
+        next = tb_json_plain_count(next, end, &id);
+        if (!next || tb_utf8_valid_len(key) != key.len)
+            break;
+        tb_status status = tb_vocab_set(vocab, id, key);
+        if (status == TB_ERR_VALUE)
+            break;
+        TB_TRY(status);
+        at = next;
+    }
+    tb_json_skip_known(reader, (size_t)(at - rest.ptr));
+    return TB_OK;
+}
+
 tb_status tb_vocab_from_json(struct tb_vocab *vocab,
                              struct tb_json_reader *reader)
 {
@@ -49,6 +77,8 @@ tb_status tb_vocab_from_json(struct tb_vocab *vocab,
         if (status != TB_OK || !key.ptr)
             break;
         status = read_entry(vocab, reader, &scratch, key);
+        if (status == TB_OK)
+            status = read_plain_entries(vocab, reader);
     }
     tb_arena_release(&scratch);
     return status;

@@ -9,7 +9,7 @@ void tb_vocab_init(struct tb_vocab *vocab)
     *vocab = (struct tb_vocab){.bytes = TB_BUFFER(UINT32_MAX - 1)};
 }
 
-static tb_status grow_ids(struct tb_vocab *vocab, uint32_t count)
+static tb_status reserve_ids(struct tb_vocab *vocab, uint32_t count)
 {
     uint32_t *at = tb_array_grow(vocab->at, &vocab->at_capacity, count,
                                  sizeof(*vocab->at));
@@ -21,6 +21,19 @@ static tb_status grow_ids(struct tb_vocab *vocab, uint32_t count)
     if (!len)
         return TB_ERR_MEMORY;
     vocab->len = len;
+    return TB_OK;
+}
+
+tb_status tb_vocab_reserve(struct tb_vocab *vocab, uint32_t count,
+                           size_t bytes_len)
+{
+    TB_TRY(reserve_ids(vocab, count));
+    return tb_buffer_reserve(&vocab->bytes, bytes_len);
+}
+
+static tb_status grow_ids(struct tb_vocab *vocab, uint32_t count)
+{
+    TB_TRY(reserve_ids(vocab, count));
     while (vocab->id_count < count) {
         vocab->at[vocab->id_count] = UINT32_MAX;
         vocab->len[vocab->id_count++] = 0;
@@ -66,8 +79,9 @@ static struct tb_vocab_slot *slot_of(const struct tb_vocab *vocab,
         struct tb_vocab_slot *found = &vocab->slots[slot];
         if (found->id == TB_NO_TOKEN)
             return found;
-        if (found->tag == tag &&
-            tb_span_equal(tb_vocab_bytes(vocab, found->id), bytes))
+        if (found->tag == tag && vocab->len[found->id] == bytes.len &&
+            tb_is_same(vocab->bytes.ptr + vocab->at[found->id], bytes.ptr,
+                       bytes.len))
             return found;
     }
 }

@@ -36,6 +36,10 @@ struct tb_vocab {
 
 void tb_vocab_init(struct tb_vocab *vocab);
 
+/* Makes room for so many ids in all, and so many bytes. */
+TB_NODISCARD tb_status tb_vocab_reserve(struct tb_vocab *vocab, uint32_t count,
+                                        size_t bytes_len);
+
 /* Says what the bytes of `id` are. TB_ERR_VALUE when it has some already or
  * is out of range. */
 TB_NODISCARD tb_status tb_vocab_set(struct tb_vocab *vocab, tb_token id,

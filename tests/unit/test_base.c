@@ -52,6 +52,38 @@ static void test_span_compare(void **state)
     assert_false(tb_span_equal(TB_SPAN("abc"), TB_SPAN("abd")));
 }
 
+static void test_is_same(void **state)
+{
+    (void)state;
+    uint8_t a[64], b[64];
+    for (size_t len = 0; len <= 40; len++)
+        for (size_t at = 0; at <= len; at++) {
+            memset(a, 'x', sizeof(a));
+            memset(b, 'x', sizeof(b));
+            b[len] = 'y'; // behind the end: nobody looks
+            assert_true(tb_is_same(a, b, len));
+            b[at] = 'z';
+            assert_int_equal(tb_is_same(a, b, len), at == len);
+        }
+}
+
+static void test_hash_of_parts(void **state)
+{
+    (void)state;
+    uint8_t bytes[3000];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 256);
+    for (size_t len = 0; len <= sizeof(bytes); len += 1 + len / 3) {
+        const struct tb_span all = {bytes, len};
+        struct tb_span parts[4] = {{bytes, len / 5}, {bytes + len / 5, 0}};
+        parts[2] = (struct tb_span){bytes + len / 5, len / 2};
+        parts[3] = tb_span_from(all, len / 5 + len / 2);
+        struct tb_hash128 wanted = tb_hash128(all, 3);
+        struct tb_hash128 got = tb_hash128_of_parts(parts, 4, 3);
+        assert_true(got.low == wanted.low && got.high == wanted.high);
+    }
+}
+
 static void test_span_parts(void **state)
 {
     (void)state;
@@ -909,6 +941,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_span_compare),
         cmocka_unit_test(test_span_shown),
+        cmocka_unit_test(test_is_same),
+        cmocka_unit_test(test_hash_of_parts),
         cmocka_unit_test(test_span_parts),
         cmocka_unit_test(test_span_common_prefix_at_every_place),
         cmocka_unit_test(test_arena),

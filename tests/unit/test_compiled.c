@@ -219,6 +219,35 @@ static void test_every_kind_of_part(void **state)
         write_and_map(load(files[i]));
 }
 
+// Long tables are written from where they are, a limited number of them.
+static void test_many_long_parts(void **state)
+{
+    (void)state;
+    enum { TOKENS = 70, LEN = 65 << 10 };
+    struct tb_buffer json = TB_BUFFER(8 << 20);
+    static char text[LEN + 1];
+    assert_int_equal(tb_buffer_printf(&json, "{\"added_tokens\":["), TB_OK);
+    for (int i = 0; i < TOKENS; i++) {
+        memset(text, 'x', LEN);
+        memset(text, '0' + i % 64, (size_t)(1 + i / 64));
+        if (text[0] == '\\')
+            text[0] = '~';
+        assert_int_equal(tb_buffer_printf(&json, "%s{\"content\":\"%s\"}",
+                                          i ? "," : "", text),
+                         TB_OK);
+    }
+    assert_int_equal(
+        tb_buffer_printf(&json,
+                         "],\"model\":{\"type\":\"BPE\",\"vocab\":{"
+                         "\"x\":0,\"xx\":1},\"merges\":[\"x x\"]}}%c",
+                         '\0'),
+        TB_OK);
+    struct tb_tokenizer *tokenizer = load((const char *)json.ptr);
+    assert_int_equal(tb_tokenizer_vocab_size(tokenizer), 2 + TOKENS);
+    write_and_map(tokenizer);
+    tb_buffer_release(&json);
+}
+
 static void test_sentence_piece(void **state)
 {
     (void)state;
@@ -299,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_part),
+        cmocka_unit_test(test_many_long_parts),
         cmocka_unit_test(test_sentence_piece),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_no_memory),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "json_place.h"
+#include "json_plain.h"
 #include "json_reader.h"
 #include "json_scan.h"
 #include "utf8.h"
@@ -623,6 +624,124 @@ static void test_string_scan(void **state)
     }
 }
 
+// One `, "key": count` by the reader; the bytes it took, 0: there is none.
+static size_t read_entry(struct tb_span json, struct tb_span *key,
+                         uint32_t *count)
+{
+    struct tb_json_reader reader;
+    struct tb_json_number number;
+    uint8_t whole[128] = "{\"\":0";
+    size_t len = strlen((char *)whole);
+    memcpy(whole + len, json.ptr, json.len);
+    tb_json_reader_init_span(&reader, (struct tb_span){whole, len + json.len},
+                             0, 1);
+    if (tb_json_enter_object(&reader) || tb_json_next_key(&reader, key) ||
+        tb_json_skip(&reader) || tb_json_next_key(&reader, key) || !key->ptr)
+        return 0;
+    key->ptr = json.ptr + ((size_t)(key->ptr - whole) - len);
+    if (tb_json_read_number(&reader, &number) || !number.is_integer)
+        return 0;
+    *count = (uint32_t)number.integer;
+    return tb_json_offset(&reader) - len;
+}
+
+/* What is plain is what the reader reads; and it is not the steps that say no
+ * to what they are made for. */
+static void test_plain_entry(void **state)
+{
+    (void)state;
+    static const char letters[] = ",,\"\"\"::0123456789  \n{}[]\\-.eEu\xC3\xA9";
+    static const struct {
+        const char *json;
+        bool is_plain;
+    } cases[] = {
+        {",\"a\":0,", true},
+        {" ,\n\"a long key of more than 16\" : 123456789 }", true},
+        {",\"\":7\n", true},
+        {",\"\xC3\xA9\":12]", true},
+        {",\"a\":1234567890,", false},
+        {",\"a\":01,", false},
+        {",\"a\":1.5,", false},
+        {",\"a\":1e2,", false},
+        {",\"a\":-1,", false},
+        {",\"a\\n\":1,", false},
+        {",\"a\":1", false},
+        {",\"a\":", false},
+        {",\"a\" 1,", false},
+        {",\"a", false},
+        {"\"a\":1,", false},
+        {",", false},
+        {"", false},
+    };
+    uint64_t seed = 9;
+    size_t plain_count = 0;
+    for (size_t trial = 0; trial < 200000; trial++) {
+        uint8_t bytes[64];
+        size_t len, which = trial % (sizeof(cases) / sizeof(cases[0]));
+        len = strlen(cases[which].json);
+        memcpy(bytes, cases[which].json, len);
+        bool is_changed = trial >= sizeof(cases) / sizeof(cases[0]) && len;
+        for (uint64_t i = 0; is_changed && i <= trial % 3; i++)
+            bytes[next_random(&seed) % len] =
+                (uint8_t)letters[next_random(&seed) % (sizeof(letters) - 1)];
+        struct tb_span key, wanted_key;
+        uint32_t count = 0, wanted = 0;
+        const uint8_t *at = bytes, *end = bytes + len;
+        at = tb_json_plain_byte(at, end, ',');
+        at = tb_json_plain_string(at, end, &key);
+        at = tb_json_plain_byte(at, end, ':');
+        at = tb_json_plain_count(at, end, &count);
+        if (!is_changed)
+            assert_int_equal(at != NULL, cases[which].is_plain);
+        if (!at)
+            continue;
+        plain_count++;
+        assert_int_equal(
+            read_entry((struct tb_span){bytes, len}, &wanted_key, &wanted),
+            at - bytes);
+        assert_ptr_equal(key.ptr, wanted_key.ptr);
+        assert_int_equal(key.len, wanted_key.len);
+        assert_int_equal(count, wanted);
+    }
+    assert_true(plain_count > 10000);
+}
+
+static void test_skip_items(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "[\"a,]\\\"\" , [1,[2]], {\"k\": \"]\"} ,3] tail";
+    static const struct {
+        size_t len;
+        const char *rest;
+    } cases[] = {
+        {0, ", [1"},    {1, ", [1"},    {7, ", [1"},    {8, ", [1"},
+        {9, ", {"},     {17, ", {"},    {18, ",3]"},    {30, ",3]"},
+        {31, "] tail"}, {32, "] tail"}, {99, "] tail"},
+    };
+    struct tb_json_reader reader;
+    struct tb_span rest;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tb_json_reader_init_span(&reader, tb_span_of(json), 0, 1);
+        assert_int_equal(tb_json_enter_array(&reader), TB_OK);
+        assert_int_equal(tb_json_skip_items(&reader, cases[i].len), TB_OK);
+        assert_int_equal(tb_json_rest(&reader, &rest), TB_OK);
+        if (!tb_span_starts_with(rest, tb_span_of(cases[i].rest)))
+            fail_msg("%zu: %.9s", cases[i].len, (const char *)rest.ptr);
+    }
+    bool found = true;
+    assert_int_equal(tb_json_next_item(&reader, &found), TB_OK);
+    assert_false(found);
+    tb_json_reader_init_span(&reader, TB_SPAN("[ ]"), 0, 1);
+    assert_int_equal(tb_json_enter_array(&reader), TB_OK);
+    assert_int_equal(tb_json_skip_items(&reader, 5), TB_OK);
+    assert_int_equal(tb_json_next_item(&reader, &found), TB_OK);
+    assert_false(found);
+    tb_json_reader_init_span(&reader, TB_SPAN("[1,\"2"), 0, 1);
+    assert_int_equal(tb_json_enter_array(&reader), TB_OK);
+    assert_int_equal(tb_json_skip_items(&reader, 5), TB_ERR_CUT);
+}
+
 static void test_a_place_has_a_path(void **state)
 {
     (void)state;
@@ -672,6 +791,8 @@ int main(void)
         cmocka_unit_test(test_vector_scan_at_every_split),
         cmocka_unit_test(test_runs_of_backslashes),
         cmocka_unit_test(test_string_scan),
+        cmocka_unit_test(test_plain_entry),
+        cmocka_unit_test(test_skip_items),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }
