@@ -1,5 +1,7 @@
 #include "line_job.h"
 
+#include "message.h"
+
 enum { FLUSH_LEN = 1 << 18 }; // bytes of output that are written at once
 
 static tb_status flush(struct tb_line_job *job, struct tb_error *error)
@@ -51,4 +53,11 @@ tb_status tb_line_job_run(const char *path, tb_line_fn on_line, void *context,
     tb_output_close(job.output);
     tb_buffer_release(&job.text);
     return status;
+}
+
+void tb_line_job_tell_null(uint64_t count, const char *what)
+{
+    if (count > 0)
+        tb_message_line("%llu line%s without %s", (unsigned long long)count,
+                        count == 1 ? "" : "s", what);
 }

@@ -23,4 +23,8 @@ typedef tb_status (*tb_line_fn)(void *context, struct tb_line_job *job,
 TB_NODISCARD tb_status tb_line_job_run(const char *path, tb_line_fn on_line,
                                        void *context, struct tb_error *error);
 
+/* Prints "2 lines without WHAT" when `count`, of lines that are null, is not 0.
+ */
+void tb_line_job_tell_null(uint64_t count, const char *what);
+
 #endif

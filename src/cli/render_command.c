@@ -205,9 +205,7 @@ static int render(const void *typed)
     if (status == TB_OK)
         status = tb_line_job_run(path, render_line, &job, &error);
     release_job(&job);
-    if (job.refused_count > 0)
-        tb_message_line("%llu lines without a prompt",
-                        (unsigned long long)job.refused_count);
+    tb_line_job_tell_null(job.refused_count, "a prompt");
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return TB_EXIT_DONE;
     if (error.status != status)

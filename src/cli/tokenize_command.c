@@ -35,8 +35,9 @@ static const struct tb_option_table table = {
     .description =
         "Reads a JSON string from each line of FILE, or of standard input, and "
         "writes a line with a JSON list of its token ids to standard output. "
-        "No special tokens are added. Stops at a line that is no JSON "
-        "string.\n",
+        "No special tokens are added. Where a text cannot be encoded, the line "
+        "is null and the reason goes to standard error. Stops at a line that "
+        "is no JSON string.\n",
     .examples = "  echo '\"Hello, world\"' | "
                 "tracebake tokenize --tokenizer builtin\n",
     .options = options,
@@ -49,7 +50,7 @@ struct job {
     struct tb_encoder *encoder;
     struct tb_arena arena; // of one line
     struct tb_tokens tokens;
-    uint64_t lone_surrogate_count, bad_utf8_count;
+    uint64_t lone_surrogate_count, bad_utf8_count, refused_count;
 };
 
 static uint8_t *put_id(uint8_t *out, tb_token id)
@@ -105,6 +106,15 @@ static tb_status read_string(struct job *job,
     return status;
 }
 
+static tb_status append_null(struct job *job, struct tb_line_job *lines,
+                             tb_status status)
+{
+    job->refused_count++;
+    tb_message_line("line %llu: %s", (unsigned long long)lines->lines.line,
+                    tb_encoder_fault(status));
+    return tb_buffer_append(&lines->text, TB_SPAN("null\n"));
+}
+
 static tb_status tokenize_line(void *context, struct tb_line_job *lines,
                                struct tb_span line, struct tb_error *error)
 {
@@ -113,13 +123,15 @@ static tb_status tokenize_line(void *context, struct tb_line_job *lines,
     TB_TRY(read_string(job, &lines->lines, line, &text, error));
     job->tokens.count = 0;
     tb_status status = tb_encoder_encode(job->encoder, text, &job->tokens);
+    if (tb_encoder_is_text_fault(status))
+        return append_null(job, lines, status);
     if (status == TB_OK)
         status = append_ids(&lines->text, &job->tokens);
     if (status == TB_OK)
         return TB_OK;
     return tb_fail(error, status, "cannot tokenize line %llu: %s",
                    (unsigned long long)lines->lines.line,
-                   tb_encoder_fault(status));
+                   tb_status_name(status));
 }
 
 static void print_replaced(uint64_t count, const char *what)
@@ -151,6 +163,7 @@ static int tokenize(const void *typed)
     tb_tokenizer_free(tokenizer);
     print_replaced(job.lone_surrogate_count, "half surrogate pair");
     print_replaced(job.bad_utf8_count, "broken UTF-8 sequence");
+    tb_line_job_tell_null(job.refused_count, "ids");
     if (status == TB_OK || status == TB_ERR_CLOSED)
         return TB_EXIT_DONE;
     if (error.status != status)

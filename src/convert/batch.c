@@ -154,12 +154,20 @@ static tb_status encode_prompt(struct tb_batch *batch,
     prompt->lone_surrogate_count = event->part.call.lone_surrogate_count;
     uint64_t tag = event->session_number << 32 | (event->number & UINT32_MAX);
     struct tb_prompt_tokens tokens;
-    TB_TRY(tb_prompt_cache_encode(worker->cache, tb_buffer_span(&worker->text),
-                                  tag, &tokens));
+    tb_status status = tb_prompt_cache_encode(
+        worker->cache, tb_buffer_span(&worker->text), tag, &tokens);
+    if (tb_encoder_is_text_fault(status)) {
+        prompt->kind = TB_PROMPT_NOT_ENCODED;
+        prompt->refusal = tb_span_of(tb_encoder_fault(status));
+        return TB_OK;
+    }
+    TB_TRY(status);
     return take_tokens(batch, event, &tokens, prompt);
 }
 
-// Without a server's count the answer's own tokens are its length.
+/* Without a server's count the answer's own tokens are its length. One that
+ * cannot be encoded costs no more than that: the record may hold a prompt too,
+ * which later ones begin like. */
 static tb_status count_answer(struct tb_batch_worker *worker,
                               struct tb_batch_event *event)
 {
@@ -168,9 +176,14 @@ static tb_status count_answer(struct tb_batch_worker *worker,
     if (worker->is_compat || is_counted || call->answer.len == 0)
         return TB_OK;
     worker->answer.count = 0;
-    TB_TRY(tb_encoder_encode(worker->encoder, call->answer, &worker->answer));
+    tb_status status =
+        tb_encoder_encode(worker->encoder, call->answer, &worker->answer);
+    if (tb_encoder_is_text_fault(status)) {
+        event->answer_fault = tb_encoder_fault(status);
+        return TB_OK;
+    }
     event->answer_count = worker->answer.count;
-    return TB_OK;
+    return status;
 }
 
 static tb_status work_on(struct tb_batch *batch, struct tb_batch_worker *worker,
@@ -196,6 +209,19 @@ static tb_status work_on(struct tb_batch *batch, struct tb_batch_worker *worker,
     return TB_OK;
 }
 
+/* What goes wrong beyond the record's own JSON has no place in the file, and a
+ * buffer that is full not even words: then the record is the place. */
+static void complete(struct tb_error *error, const struct tb_batch_event *event)
+{
+    if (error->status == TB_OK)
+        tb_fail(error, event->status, "cannot make a prompt of the record: %s",
+                tb_status_name(event->status));
+    if (error->line == 0) {
+        error->line = event->line;
+        error->offset = event->offset;
+    }
+}
+
 void tb_batch_work(struct tb_batch *batch, struct tb_batch_worker *worker)
 {
     for (size_t i = 0; i < batch->event_count; i++) {
@@ -209,6 +235,7 @@ void tb_batch_work(struct tb_batch *batch, struct tb_batch_worker *worker)
         // A record that is not what it should be costs itself; the rest of
         // what can go wrong ends the run.
         batch->status = event->status;
+        complete(&error, event);
         if (event->status == TB_ERR_SYNTAX || event->status == TB_ERR_CUT ||
             event->status == TB_ERR_TYPE || event->status == TB_ERR_LIMIT ||
             event->status == TB_ERR_VALUE)

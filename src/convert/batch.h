@@ -20,7 +20,8 @@ struct tb_prompt {
     bool is_empty_text;
     bool has_unused_tools; /* its tools are not in the text */
     tb_prompt_kind kind;
-    struct tb_span refusal;         /* why, when it was refused; beside `own` */
+    struct tb_span refusal;         /* why, when it was refused or could not
+                                       be encoded; beside `own` */
     struct tb_span messages, tools; /* as an endpoint takes them, when rows
                                        want them; beside `own` */
 };
@@ -40,7 +41,8 @@ struct tb_batch_event {
     tb_status status;
     struct tb_part part;
     struct tb_prompt prompt;
-    uint64_t answer_count; /* tokens of the answer, when usage has none */
+    uint64_t answer_count;    /* tokens of the answer, when usage has none */
+    const char *answer_fault; /* constant: why it is not counted, or NULL */
 };
 
 struct tb_batch {

@@ -56,6 +56,7 @@ static struct tb_span prompt_text(tb_prompt_kind kind)
         return TB_SPAN("joined, refused by the template");
     case TB_PROMPT_JOINED:
     case TB_PROMPT_REFUSED:
+    case TB_PROMPT_NOT_ENCODED:
     default:
         return TB_SPAN("joined");
     }

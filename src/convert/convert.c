@@ -100,6 +100,23 @@ static void note_unreadable(struct run *run, const struct tb_batch_event *event)
     tb_stats_add_skip(stats, TB_SKIP_UNREADABLE, event->error);
 }
 
+// Its call has a row all the same, with an output length that is not known.
+static void note_uncounted_answer(struct run *run,
+                                  const struct tb_batch_event *event)
+{
+    struct tb_error note = {0};
+    if (!event->answer_fault)
+        return;
+    tb_fail(&note, TB_ERR_VALUE,
+            "output length not known, since the answer cannot be encoded: %s",
+            event->answer_fault);
+    note.line = event->line;
+    note.offset = event->offset;
+    tb_error_set_path(&note, event->path);
+    run->stats->uncounted_answer_count++;
+    tb_stats_add_message(run->stats, &note);
+}
+
 static tb_status add_record(struct run *run, struct tb_batch_event *event)
 {
     run->stats->lone_surrogate_count += event->part.call.lone_surrogate_count;
@@ -111,6 +128,7 @@ static tb_status add_record(struct run *run, struct tb_batch_event *event)
     }
     if (event->part.kind == TB_PART_NONE)
         return TB_OK;
+    note_uncounted_answer(run, event);
     if (event->part.kind != TB_PART_TOKEN)
         TB_TRY(tb_prompt_store_add(&run->prompts, event->number, &event->prompt,
                                    event->answer_count));
@@ -497,6 +515,8 @@ static const char *what_was_lost(const struct tb_stats *stats)
         return "records could not be read";
     if (tb_stats_skipped(stats) > 0)
         return "calls have no row";
+    if (stats->uncounted_answer_count > 0)
+        return "answers could not be encoded";
     if (stats->lone_surrogate_count > 0)
         return "half surrogate pairs were replaced";
     if (stats->bad_utf8_count > 0)

@@ -84,7 +84,7 @@ static tb_status collect(struct tb_pipeline *pipeline, struct tb_error *error)
     tb_status status = batch->status;
     if (status != TB_OK)
         tb_fail(error, status, "cannot encode a prompt: %s",
-                tb_encoder_fault(status));
+                tb_status_name(status));
     else
         status =
             pipeline->options.on_batch(pipeline->options.context, batch, error);

@@ -21,6 +21,8 @@ typedef enum tb_prompt_kind {
     TB_PROMPT_RENDERED,
     TB_PROMPT_REFUSED,        /* by the template, and there is no text */
     TB_PROMPT_REFUSED_JOINED, /* by the template, and joined instead */
+    TB_PROMPT_NOT_ENCODED,    /* there is a text, but its ids are not known:
+                                 what encodes texts says so */
 } tb_prompt_kind;
 
 /* The template that a call is rendered with, or NULL. */

@@ -31,6 +31,10 @@ tb_status tb_prompt_store_add(struct tb_prompt_store *store, uint64_t number,
 {
     if (number >= store->count)
         TB_TRY(reserve(store, number + 1));
+    assert(prompt->base == TB_PROMPT_NO_TAG ||
+           (prompt->base < number &&
+            prompt->shared_count <=
+                tb_prompt_store_token_count(store, prompt->base)));
     struct tb_span own = {(const uint8_t *)prompt->own,
                           prompt->own_count * sizeof(tb_token)};
     struct tb_span copy;

@@ -15,7 +15,8 @@ struct tb_prompt_store {
     uint64_t count; /* largest number + 1 */
 };
 
-/* Takes over what a record yielded; the ids are copied. */
+/* Takes over what a record yielded; the ids are copied. The prompt that it
+ * begins like was added before. */
 TB_NODISCARD tb_status tb_prompt_store_add(struct tb_prompt_store *store,
                                            uint64_t number,
                                            const struct tb_prompt *prompt,

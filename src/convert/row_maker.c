@@ -121,10 +121,15 @@ static tb_skip why_unusable(const struct tb_row_maker *maker,
             return TB_SKIP_NO_USAGE;
         if (is_nat && prompt->is_empty_text)
             return TB_SKIP_EMPTY_PROMPT;
-        return prompt->lone_surrogate_count ? TB_SKIP_SURROGATE : TB_SKIP_COUNT;
+        if (prompt->lone_surrogate_count)
+            return TB_SKIP_SURROGATE;
     }
     if (prompt->kind == TB_PROMPT_REFUSED)
         return TB_SKIP_REFUSED;
+    if (prompt->kind == TB_PROMPT_NOT_ENCODED)
+        return TB_SKIP_NOT_ENCODED;
+    if (maker->options.is_compat)
+        return TB_SKIP_COUNT;
     bool has_length = maker->options.does_usage_lead && is_counted;
     bool has_tokens = prompt->shared_count + prompt->own_count > 0;
     return has_length || has_tokens ? TB_SKIP_COUNT : TB_SKIP_EMPTY_PROMPT;
@@ -151,19 +156,28 @@ static tb_skip why_skipped(const struct tb_row_maker *maker,
     return why_unusable(maker, call, &prompts->prompts[call->prompt_number]);
 }
 
+// Without ids nothing tells whether two prompts are the same.
+static bool has_ids(const struct current *current, const struct tb_call *call)
+{
+    tb_prompt_kind kind = current->prompts->prompts[call->prompt_number].kind;
+    return kind != TB_PROMPT_REFUSED && kind != TB_PROMPT_NOT_ENCODED;
+}
+
 /* Was the same prompt sent again by the same agent, after a call that never
  * ended? */
 static bool is_tried_again(const struct current *current, size_t index)
 {
     const struct tb_session *session = current->session;
     const struct tb_call *call = &session->calls[index].call;
-    if (session->calls[index].state != TB_CALL_NO_END)
+    if (session->calls[index].state != TB_CALL_NO_END ||
+        !has_ids(current, call))
         return false;
     for (size_t i = index + 1; i < session->call_count; i++) {
         const struct tb_call *later = &session->calls[i].call;
         bool has_prompt = session->calls[i].state == TB_CALL_ANSWERED ||
                           session->calls[i].state == TB_CALL_NO_END;
-        if (has_prompt && call->tools_hash == later->tools_hash &&
+        if (has_prompt && has_ids(current, later) &&
+            call->tools_hash == later->tools_hash &&
             tb_span_equal(call->agent, later->agent) &&
             tb_prompt_store_is_equal(current->prompts, call->prompt_number,
                                      later->prompt_number))
@@ -193,7 +207,7 @@ static void note_refusal(struct tb_row_maker *maker, const struct tb_call *call,
     tb_stats_add_message(maker->stats, &note);
 }
 
-// What the template said, behind what we say.
+// What the template or the tokenizer said, behind what we say.
 static void add_refusal(struct tb_error *note, struct tb_span refusal)
 {
     size_t used = strlen(note->message);
@@ -208,7 +222,7 @@ static void note_skip(struct tb_row_maker *maker, tb_skip skip,
     int len = tb_span_shown(current->name, 80);
     tb_fail(&note, TB_ERR_VALUE, "no row for a call of session '%.*s': %s", len,
             (const char *)current->name.ptr, tb_skip_text(skip));
-    if (skip == TB_SKIP_REFUSED)
+    if (skip == TB_SKIP_REFUSED || skip == TB_SKIP_NOT_ENCODED)
         add_refusal(&note,
                     current->prompts->prompts[call->prompt_number].refusal);
     note_call(&note, call, current);

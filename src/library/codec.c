@@ -108,11 +108,7 @@ tb_status tb_codec_count(struct tb_codec *codec, const char *text, size_t len,
         return TB_OK;
     }
     codec->tokens.count = 0;
-    return tb_fail(error, status, "%s",
-                   status == TB_ERR_VALUE
-                       ? "a part of the text is unknown to the model, which "
-                         "has no token for that"
-                       : tb_status_name(status));
+    return tb_fail(error, status, "%s", tb_encoder_fault(status));
 }
 
 tb_status tb_codec_encode(struct tb_codec *codec, const char *text, size_t len,

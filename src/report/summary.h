@@ -34,7 +34,7 @@ TB_NODISCARD tb_status tb_summary_text(struct tb_stats *stats, unsigned width,
  *                             rows whose output_length is not recorded
  * agents, priorities          lists of objects: name, rows, input_tokens,
  *                             output_tokens, differing, median_difference
- * losses                      records, cut_sessions, empty_sessions,
+ * losses                      records, cut_sessions, empty_sessions, answers,
  *                             lone_surrogates, bad_utf8, images
  * rendered                    rows whose text is the chat template's
  * failed_rows                 rows of calls that never ended

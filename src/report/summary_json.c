@@ -101,6 +101,7 @@ static void put_losses(struct tb_json_form *form, const struct tb_stats *stats)
     tb_json_form_number(form, "records", stats->lost_record_count);
     tb_json_form_number(form, "cut_sessions", stats->cut_session_count);
     tb_json_form_number(form, "empty_sessions", stats->empty_session_count);
+    tb_json_form_number(form, "answers", stats->uncounted_answer_count);
     tb_json_form_number(form, "lone_surrogates", stats->lone_surrogate_count);
     tb_json_form_number(form, "bad_utf8", stats->bad_utf8_count);
     tb_json_form_number(form, "images", stats->image_count);

@@ -281,6 +281,8 @@ static void put_losses(struct tb_page *page, const struct tb_stats *stats)
              "in the files");
     put_loss(page, &label, stats->cut_session_count, "unfinished session",
              "where a file ends or is broken");
+    put_loss(page, &label, stats->uncounted_answer_count, "answer",
+             "that cannot be encoded, so that its length is not known");
     put_loss(page, &label, stats->lone_surrogate_count, "half surrogate pair",
              "read as U+FFFD");
     put_loss(page, &label, stats->bad_utf8_count, "broken UTF-8 sequence",

@@ -18,6 +18,8 @@ static const struct {
     [TB_SKIP_SURROGATE] = {"surrogate", "half a surrogate pair in the prompt"},
     [TB_SKIP_ABSURD] = {"absurd", "with a token count that cannot be true"},
     [TB_SKIP_REFUSED] = {"refused", "refused by the chat template"},
+    [TB_SKIP_NOT_ENCODED] = {"not_encoded",
+                             "with a prompt that cannot be encoded"},
 };
 
 const char *tb_skip_text(tb_skip skip)
@@ -233,8 +235,8 @@ uint64_t tb_stats_skipped(const struct tb_stats *stats)
 bool tb_stats_has_loss(const struct tb_stats *stats)
 {
     return tb_stats_skipped(stats) || stats->lost_record_count ||
-           stats->cut_session_count || stats->lone_surrogate_count ||
-           stats->bad_utf8_count;
+           stats->cut_session_count || stats->uncounted_answer_count ||
+           stats->lone_surrogate_count || stats->bad_utf8_count;
 }
 
 static void groups_release(struct tb_stats_group *groups, uint32_t count)

@@ -16,6 +16,7 @@ typedef enum tb_skip {
     TB_SKIP_SURROGATE,     /* compat: a lone surrogate, Python stops there */
     TB_SKIP_ABSURD,        /* a count of tokens that cannot be true */
     TB_SKIP_REFUSED,       /* the chat template refuses its messages */
+    TB_SKIP_NOT_ENCODED,   /* the tokenizer has no ids for its prompt */
     TB_SKIP_COUNT,
 } tb_skip;
 
@@ -120,6 +121,7 @@ struct tb_stats {
     /* records that were lost before they were calls */
     uint64_t lost_record_count; /* unreadable pieces of a file */
     uint64_t cut_session_count; /* sessions dropped: the file ends in them */
+    uint64_t uncounted_answer_count; /* the tokenizer has no ids for them */
     uint64_t empty_session_count;
     uint64_t lone_surrogate_count, bad_utf8_count, image_count;
     /* the run */
@@ -165,7 +167,7 @@ double tb_stats_cached_share(const struct tb_stats *stats);
 uint64_t tb_stats_skipped(const struct tb_stats *stats);
 
 /* Has anything been lost that --strict refuses: a call without a row, a
- * record, a session, a character? */
+ * record, a session, the length of an answer, a character? */
 bool tb_stats_has_loss(const struct tb_stats *stats);
 
 void tb_stats_release(struct tb_stats *stats);

@@ -330,10 +330,18 @@ tb_status tb_encoder_encode_rest(struct tb_encoder *encoder,
 
 const char *tb_encoder_fault(tb_status status)
 {
-    return status == TB_ERR_LIMIT
-               ? "the tokenizer's pattern takes too many steps on its text, "
-                 "or it is too long"
-               : tb_status_name(status);
+    if (status == TB_ERR_LIMIT)
+        return "the tokenizer's pattern takes too many steps on the text, or "
+               "the text is too long";
+    if (status == TB_ERR_VALUE)
+        return "a part of the text is unknown to the model, which has no token "
+               "for that";
+    return tb_status_name(status);
+}
+
+bool tb_encoder_is_text_fault(tb_status status)
+{
+    return status == TB_ERR_LIMIT || status == TB_ERR_VALUE;
 }
 
 bool tb_encoder_can_cut(const struct tb_encoder *encoder)

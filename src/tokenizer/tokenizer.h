@@ -98,13 +98,18 @@ TB_NODISCARD tb_status tb_encoder_new(const struct tb_tokenizer *tokenizer,
 
 /* Appends the ids of `text` (valid UTF-8) to `tokens`. TB_ERR_MEMORY;
  * TB_ERR_LIMIT where a pattern that runs on the regex library takes too many
- * steps, or a text is too long. */
+ * steps, or a text is too long; TB_ERR_VALUE where the model does not know a
+ * part of it and has no token for that. After a failure `tokens` has some of
+ * the ids, and the encoder encodes other texts as before. */
 TB_NODISCARD tb_status tb_encoder_encode(struct tb_encoder *encoder,
                                          struct tb_span text,
                                          struct tb_tokens *tokens);
 
-/* What such a failure is, in words. */
+/* What such a failure is, in words that last. */
 const char *tb_encoder_fault(tb_status status);
+
+/* Does it concern the text alone, so that others can be encoded? */
+bool tb_encoder_is_text_fault(tb_status status);
 
 /* May a text be cut where tb_safe_cut_after (safe_cut.h) says, and its parts be
  * encoded apart, the first by tb_encoder_encode, others by

@@ -95,6 +95,7 @@ static void test_text_fits_80_columns(void **state)
     stats.lone_surrogate_count = stats.image_count = 1234567;
     stats.lost_record_count = stats.cut_session_count = 1;
     stats.output_counted_count = stats.output_unknown_count = 1234567;
+    stats.uncounted_answer_count = 1234567;
     stats.cached_row_count = stats.cached_prompt_tokens = 9876543;
     stats.overlap_count = 1234567;
     assert_int_equal(tb_summary_text(&stats, 0, &text), TB_OK);

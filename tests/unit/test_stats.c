@@ -158,8 +158,8 @@ static void test_losses(void **state)
     assert_false(tb_stats_has_loss(&stats));
     uint64_t *const losses[] = {
         &stats.skipped[TB_SKIP_SURROGATE], &stats.lost_record_count,
-        &stats.cut_session_count, &stats.lone_surrogate_count,
-        &stats.bad_utf8_count};
+        &stats.cut_session_count,          &stats.uncounted_answer_count,
+        &stats.lone_surrogate_count,       &stats.bad_utf8_count};
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
         *losses[i] = 1;
         assert_true(tb_stats_has_loss(&stats));

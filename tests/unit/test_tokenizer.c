@@ -535,6 +535,13 @@ static void test_endless_backtracking(void **state)
     assert_int_equal(tb_encoder_new(tokenizer, &encoder), TB_OK);
     assert_int_equal(tb_encoder_encode(encoder, tb_span_of(text), &tokens),
                      TB_ERR_LIMIT);
+    // Others are encoded as before.
+    tokens.count = 0;
+    assert_int_equal(tb_encoder_encode(encoder, TB_SPAN("a"), &tokens), TB_OK);
+    assert_int_equal(tokens.count, 1);
+    assert_true(tb_encoder_is_text_fault(TB_ERR_LIMIT));
+    assert_false(tb_encoder_is_text_fault(TB_OK));
+    assert_false(tb_encoder_is_text_fault(TB_ERR_MEMORY));
     tb_tokens_release(&tokens);
     tb_encoder_free(encoder);
     tb_tokenizer_free(tokenizer);
