@@ -4,18 +4,11 @@
 #include "bpe_pair.h"
 #include "memory.h"
 
-static uint32_t merge_slot(const struct tb_bpe *bpe, tb_token left,
-                           tb_token right)
-{
-    uint64_t mixed = ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
-    return (uint32_t)(mixed >> 32) & (bpe->merge_slot_count - 1);
-}
-
 static struct tb_merge *find_slot(const struct tb_bpe *bpe, tb_token left,
                                   tb_token right)
 {
     uint32_t mask = bpe->merge_slot_count - 1;
-    uint32_t slot = merge_slot(bpe, left, right);
+    uint32_t slot = tb_bpe_merge_slot(bpe, left, right);
     for (;; slot = (slot + 1) & mask) {
         struct tb_merge *merge = &bpe->merges[slot];
         if (merge->left == TB_NO_TOKEN ||
@@ -56,7 +49,7 @@ tb_status tb_bpe_add_merges(struct tb_bpe *bpe, const struct tb_merge *merges,
     TB_TRY(tb_bpe_reserve_merges(bpe, bpe->merge_count + count));
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(
-            &bpe->merges[merge_slot(bpe, merges[i].left, merges[i].right)], 1);
+            &bpe->merges[tb_bpe_merge_slot(bpe, merges[i].left, merges[i].right)], 1);
     for (size_t i = 0; i < count; i++) {
         struct tb_merge *slot = find_slot(bpe, merges[i].left, merges[i].right);
         bpe->merge_count += slot->left == TB_NO_TOKEN;

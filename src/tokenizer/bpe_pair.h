@@ -20,6 +20,14 @@ struct tb_bpe_pair {
     uint64_t result; /* TB_NO_MERGE: nothing */
 };
 
+/* Where the search for a pair in the table of merges begins. */
+static inline uint32_t tb_bpe_merge_slot(const struct tb_bpe *bpe,
+                                         tb_token left, tb_token right)
+{
+    uint64_t mixed = ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(mixed >> 32) & (bpe->merge_slot_count - 1);
+}
+
 /* What two neighbours become, whose bytes together are `both`. */
 uint64_t tb_bpe_find_merge(const struct tb_bpe *bpe, struct tb_span both,
                            tb_token left, tb_token right);
@@ -36,6 +44,15 @@ tb_bpe_pair_slot(const struct tb_bpe_work *work, tb_token left, tb_token right)
 static inline uint64_t tb_bpe_pair_key(tb_token left, tb_token right)
 {
     return (uint64_t)left << 32 | right;
+}
+
+/* Tells the machine that a pair may be looked up in the table of merges. To see
+ * first whether it is remembered costs more than it spares. */
+static inline void tb_bpe_expect_merge(const struct tb_bpe *bpe, tb_token left,
+                                       tb_token right)
+{
+    if (bpe->merges)
+        __builtin_prefetch(&bpe->merges[tb_bpe_merge_slot(bpe, left, right)]);
 }
 
 /* As tb_bpe_find_merge, from memory if the pair was there a moment ago. */

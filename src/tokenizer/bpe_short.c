@@ -16,6 +16,13 @@ static inline uint32_t next_there(const struct tb_bpe_short *word, uint32_t i)
     return behind ? (uint32_t)__builtin_ctzll(behind) : word->count;
 }
 
+// The last symbol before `i` that is there, or `i`.
+static inline uint32_t last_there(const struct tb_bpe_short *word, uint32_t i)
+{
+    uint64_t before = word->there & ((UINT64_C(1) << i) - 1);
+    return before ? 63 - (uint32_t)__builtin_clzll(before) : i;
+}
+
 // Not inlined: that a pair is remembered is the rule.
 __attribute__((noinline)) static uint64_t
 learn_pair(const struct tb_bpe *bpe, const struct tb_bpe_work *work,
@@ -83,12 +90,16 @@ void tb_bpe_short_merge(const struct tb_bpe *bpe,
         word->there &= ~(UINT64_C(1) << gone);
         word->orders[best] = word->orders[gone] = UINT64_MAX;
         uint32_t next = next_there(word, gone);
+        uint32_t before = last_there(word, best);
+        // Both, before either is waited for.
+        if (next < word->count)
+            tb_bpe_expect_merge(bpe, word->ids[best], word->ids[next]);
+        if (before < best)
+            tb_bpe_expect_merge(bpe, word->ids[before], word->ids[best]);
         if (next < word->count)
             set_pair(bpe, work, word, best, next);
-        uint64_t before = word->there & ((UINT64_C(1) << best) - 1);
-        if (before)
-            set_pair(bpe, work, word, 63 - (uint32_t)__builtin_clzll(before),
-                     best);
+        if (before < best)
+            set_pair(bpe, work, word, before, best);
     }
 }
 

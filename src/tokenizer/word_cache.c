@@ -9,8 +9,8 @@ enum {
     LINE_LEN = sizeof(struct tb_short_set), /* bytes of a cache line */
     GROW_BITS = 2, /* at once: to move words costs more than their room */
     LONG_FIRST_BITS = 10,
-    LONG_MOST_BITS = 17,
-    STORE_MOST = 1 << 20, /* entries, of four bytes each */
+    LONG_MOST_BITS = 18,
+    STORE_MOST = 1 << 21, /* entries, of four bytes each */
 };
 
 static_assert((TB_SHORT_MOST_BITS - TB_SHORT_FIRST_BITS) % GROW_BITS == 0,
