@@ -52,6 +52,30 @@ tb_status tb_buffer_append_byte(struct tb_buffer *buffer, uint8_t byte)
     return TB_OK;
 }
 
+/* Hot loop: a space in whole texts becomes U+2581. As much as may be needed is
+ * written for each byte, since spaces cannot be guessed; the next writes over
+ * what is too much. */
+tb_status tb_buffer_append_replacing(struct tb_buffer *buffer,
+                                     struct tb_span text, uint8_t byte,
+                                     struct tb_span by)
+{
+    const size_t more = by.len - 1;
+    uint8_t content[TB_REPLACEMENT_MAX + 1] = {0};
+    memcpy(content, by.ptr, by.len);
+    TB_TRY(tb_buffer_reserve(buffer, text.len +
+                                         more * tb_span_count(text, byte) +
+                                         sizeof(content)));
+    uint8_t *to = buffer->ptr + buffer->len;
+    for (size_t i = 0; i < text.len; i++) {
+        bool is_hit = text.ptr[i] == byte;
+        to[0] = is_hit ? content[0] : text.ptr[i];
+        memcpy(to + 1, content + 1, TB_REPLACEMENT_MAX);
+        to += is_hit ? more + 1 : 1;
+    }
+    buffer->len = (size_t)(to - buffer->ptr);
+    return TB_OK;
+}
+
 tb_status tb_buffer_append_u64(struct tb_buffer *buffer, uint64_t value)
 {
     uint8_t digits[20];

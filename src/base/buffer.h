@@ -33,6 +33,14 @@ TB_NODISCARD tb_status tb_buffer_append(struct tb_buffer *buffer,
 TB_NODISCARD tb_status tb_buffer_append_byte(struct tb_buffer *buffer,
                                              uint8_t byte);
 
+/* Appends `text` with `by` in place of each `byte`; `by` has 1 to
+ * TB_REPLACEMENT_MAX bytes. */
+enum { TB_REPLACEMENT_MAX = 8 };
+TB_NODISCARD tb_status tb_buffer_append_replacing(struct tb_buffer *buffer,
+                                                  struct tb_span text,
+                                                  uint8_t byte,
+                                                  struct tb_span by);
+
 /* Appends the decimal digits of `value`. */
 TB_NODISCARD tb_status tb_buffer_append_u64(struct tb_buffer *buffer,
                                             uint64_t value);

@@ -155,38 +155,20 @@ static tb_status next_match(const struct tb_normalizer_step *step,
     return TB_OK;
 }
 
-enum { SHORT_CONTENT = 8 }; /* bytes */
-
 static bool is_byte_for_short(const struct tb_normalizer_step *step)
 {
     return !step->regex && step->pattern.len == 1 && step->content.len > 0 &&
-           step->content.len <= SHORT_CONTENT;
+           step->content.len <= TB_REPLACEMENT_MAX;
 }
 
-/* Hot loop: spaces of whole texts become U+2581. As much as may be needed is
- * written for each byte, since spaces cannot be guessed; the next writes over
- * what is too much. */
 static tb_status replace_byte(const struct tb_normalizer_step *step,
                               struct tb_span text, struct tb_buffer *out,
                               size_t *origin_len)
 {
     const uint8_t byte = step->pattern.ptr[0];
-    const size_t more = step->content.len - 1;
-    uint8_t content[SHORT_CONTENT + 1] = {0};
-    memcpy(content, step->content.ptr, step->content.len);
     struct tb_span origin = {text.ptr, *origin_len};
-    TB_TRY(tb_buffer_reserve(out, text.len + more * tb_span_count(text, byte) +
-                                      sizeof(content)));
-    uint8_t *to = out->ptr + out->len;
-    for (size_t i = 0; i < text.len; i++) {
-        bool is_hit = text.ptr[i] == byte;
-        to[0] = is_hit ? content[0] : text.ptr[i];
-        memcpy(to + 1, content + 1, SHORT_CONTENT);
-        to += is_hit ? more + 1 : 1;
-    }
-    out->len = (size_t)(to - out->ptr);
-    *origin_len += more * tb_span_count(origin, byte);
-    return TB_OK;
+    *origin_len += (step->content.len - 1) * tb_span_count(origin, byte);
+    return tb_buffer_append_replacing(out, text, byte, step->content);
 }
 
 static tb_status replace(const struct tb_normalizer_step *step,

@@ -301,19 +301,16 @@ static tb_status replace_spaces(struct cut cut,
     bool is_prepending =
         step->scheme == TB_PREPEND_ALWAYS ||
         (step->scheme == TB_PREPEND_FIRST && piece->origin_len > 0);
+    struct tb_span origin = {piece->text.ptr, piece->origin_len};
     struct tb_buffer *text = fresh_text(cut);
-    size_t origin_len = 0;
     if (is_prepending && !has_mark)
         TB_TRY(tb_buffer_append(text, mark));
-    for (size_t i = 0; i < piece->text.len; i++) {
-        uint8_t byte = piece->text.ptr[i];
-        if (byte == ' ')
-            TB_TRY(tb_buffer_append(text, mark));
-        else
-            TB_TRY(tb_buffer_append_byte(text, byte));
-        if (i < piece->origin_len)
-            origin_len = text->len;
-    }
+    // What is put in front belongs to the first character, if that is here.
+    size_t origin_len = 0;
+    if (origin.len)
+        origin_len =
+            text->len + origin.len + (mark.len - 1) * tb_span_count(origin, ' ');
+    TB_TRY(tb_buffer_append_replacing(text, piece->text, ' ', mark));
     *piece = (struct piece){tb_buffer_span(text), origin_len};
     return TB_OK;
 }
@@ -418,10 +415,10 @@ tb_status tb_pretokenizer_split(const struct tb_pretokenizer *pretokenizer,
  * ------------------------------------------------------
  */
 
-static bool isolates(const struct tb_pretokenizer_step *step,
-                     tb_pattern_scan scan)
+/* A step that looks at neither a space nor what is beyond one. */
+static bool is_isolating(const struct tb_pretokenizer_step *step)
 {
-    return step->kind == TB_CUT_PATTERN && step->scan == scan &&
+    return step->kind == TB_CUT_PATTERN && step->scan &&
            step->behavior == TB_SPLIT_ISOLATED && !step->is_inverted &&
            !step->has_prefix_space;
 }
@@ -429,10 +426,11 @@ static bool isolates(const struct tb_pretokenizer_step *step,
 static bool is_deepseek_chain(const struct tb_pretokenizer *pretokenizer)
 {
     const struct tb_pretokenizer_step *steps = pretokenizer->steps;
-    return pretokenizer->step_count == 3 &&
-           isolates(&steps[0], tb_pattern_scan_digits3) &&
-           isolates(&steps[1], tb_pattern_scan_cjk) &&
-           isolates(&steps[2], tb_pattern_scan_deepseek);
+    return pretokenizer->step_count == 3 && is_isolating(&steps[0]) &&
+           is_isolating(&steps[1]) && is_isolating(&steps[2]) &&
+           steps[0].scan == tb_pattern_scan_digits3 &&
+           steps[1].scan == tb_pattern_scan_cjk &&
+           steps[2].scan == tb_pattern_scan_deepseek;
 }
 
 tb_pattern_cut
@@ -459,14 +457,6 @@ static bool is_border_step(const struct tb_pretokenizer_step *step)
            tb_pattern_is_border_at_space(step->scan);
 }
 
-/* A step that looks at neither a space nor what is beyond one. */
-static bool is_harmless_step(const struct tb_pretokenizer_step *step)
-{
-    return step->kind == TB_CUT_PATTERN && step->scan &&
-           !step->has_prefix_space && !step->is_inverted &&
-           step->behavior == TB_SPLIT_ISOLATED;
-}
-
 bool tb_pretokenizer_is_local(const struct tb_pretokenizer *pretokenizer)
 {
     bool has_border = false;
@@ -480,7 +470,7 @@ bool tb_pretokenizer_is_local(const struct tb_pretokenizer *pretokenizer)
         if (is_border_step(step) ||
             (is_metaspace && i == 0 && step->is_splitting))
             has_border = true;
-        else if (!has_border && !is_harmless_step(step))
+        else if (!has_border && !is_isolating(step))
             return false;
     }
     return has_border;

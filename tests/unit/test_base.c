@@ -224,10 +224,20 @@ static void test_buffer(void **state)
     assert_int_equal(tb_buffer_printf(&buffer, " %s", "end"), TB_OK);
     assert_true(tb_span_equal(tb_buffer_span(&buffer),
                               TB_SPAN("n=18446744073709551615 0 end")));
+    tb_buffer_clear(&buffer);
+    assert_int_equal(tb_buffer_append_replacing(&buffer, TB_SPAN(" a b  "), ' ',
+                                                TB_SPAN("<eight>!")),
+                     TB_OK);
+    assert_int_equal(tb_buffer_append_replacing(&buffer, TB_SPAN("-a-"), '-',
+                                                TB_SPAN("+")),
+                     TB_OK);
+    assert_true(tb_span_equal(
+        tb_buffer_span(&buffer),
+        TB_SPAN("<eight>!a<eight>!b<eight>!<eight>!+a+")));
     uint8_t many[1000] = {0};
     assert_int_equal(tb_buffer_append(&buffer, SPAN_OF(many, sizeof(many))),
                      TB_ERR_LIMIT);
-    assert_int_equal(buffer.len, 28);
+    assert_int_equal(buffer.len, 37);
     tb_buffer_release(&buffer);
     assert_int_equal(buffer.max_len, 1000);
 }
