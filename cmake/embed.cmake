@@ -8,5 +8,7 @@ function(embed target file name)
             -P "${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake"
     DEPENDS "${file}" "${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake"
     VERBATIM)
+  set_source_files_properties("${source}" PROPERTIES
+    COMPILE_OPTIONS -Wno-overlength-strings)
   target_sources(${target} PRIVATE "${source}")
 endfunction()

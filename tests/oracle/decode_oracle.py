@@ -10,6 +10,7 @@ tokens; what is refused must be said by name.
 """
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -25,6 +26,10 @@ SKIP_SPECIAL, RAW = 1, 2
 LISTS = 2000
 FEW_LISTS = 100
 REFUSED = ("CTC", "Regex")  # what is not built
+# For a slow build: each decoder that the tokenizers have, and one in so many of
+# the files of other kinds.
+FEW = ("llama2", "gemma3", "claude", harness.BUILTIN)
+FILES_STEP = 3
 
 
 class Library:
@@ -170,8 +175,10 @@ def check_kind(kind, options):
     settings = argparse.Namespace(**vars(options), only=None)
     check = check_json if kind == "json" else check_pieces
     with tempfile.TemporaryDirectory() as folder:
-        for name, file, original in files_oracle.KINDS[kind](Path(folder),
-                                                             settings):
+        cases = files_oracle.KINDS[kind](Path(folder), settings)
+        if options.quick:
+            cases = itertools.islice(cases, 0, None, FILES_STEP)
+        for name, file, original in cases:
             is_equal, compared = check(f"{kind} {name}", file, original,
                                        options)
             good &= is_equal
@@ -323,7 +330,8 @@ def check_decoders(options):
     models = [bpe(), byte_bpe(), unigram(), word_piece(), word_level()]
     done = 0
     with tempfile.TemporaryDirectory() as folder:
-        for decoder in chains(rng, 20 if options.quick else 80):
+        for decoder in chains(rng, 20 if options.quick else
+                              40 if options.daily else 80):
             for model in models:
                 if not check_decoder(model, decoder, options, rng, folder):
                     return False, done
@@ -338,12 +346,15 @@ def job():
     parser.add_argument("--tokenizers", required=True, type=Path)
     parser.add_argument("--step", type=int, default=3, metavar="N",
                         help="one in N ids alone (default: 3)")
+    parser.add_argument("--daily", action="store_true",
+                        help="fewer chains of decoders")
     parser.add_argument("--quick", action="store_true",
-                        help="fewer ids, for a slow build")
+                        help="fewer ids and files, for a slow build")
     options = parser.parse_args()
     good, done = check_decoders(options)
     print(f"decoders: {done} of a model and a chain")
-    for name in harness.tokenizer_names(options.tokenizers):
+    names = harness.tokenizer_names(options.tokenizers)
+    for name in FEW if options.quick else names:
         check = check_builtin if name == harness.BUILTIN else check_file
         arguments = [options] if name == harness.BUILTIN else [name, options]
         is_equal, count = check(*arguments)

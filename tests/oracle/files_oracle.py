@@ -469,6 +469,11 @@ class Effort(ids_oracle.Effort):
             self.prose_characters = 100_000
             self.code_point_step = 97
             self.longest_word = 100_003
+        self.first_step = 1
+        if options.quick:
+            self.prose_characters = 50_000
+            self.code_point_step = 997
+            self.first_step = 8
         if options.prose:
             self.folder = options.prose
             self.prose_characters = options.megabytes * 1e6

@@ -24,8 +24,11 @@ SHRINK_ROUNDS = 60
 SHRINK_CANDIDATES = 1500
 LAST_CODE_POINT = 0x10FFFF
 SURROGATES = range(0xD800, 0xE000)
-# Ideographs that have no other form, what is not assigned, private use.
-ALIKE = (range(0x20000, 0x2F800), range(0x2FA20, 0xE0000),
+# Ideographs that have no other form, Hangul syllables, what is not assigned,
+# private use.
+ALIKE = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xAC00, 0xD7A4),
+         range(0xE000, 0xF900), range(0x17000, 0x18D00),
+         range(0x20000, 0x2F800), range(0x2FA20, 0xE0000),
          range(0xF0000, LAST_CODE_POINT + 1))
 
 
@@ -39,9 +42,10 @@ class Effort:
     def __init__(self, quick, seconds, is_daily=False):
         self.quick = quick
         self.seconds = seconds if seconds else (
-            6 if quick else 10 if is_daily else 30)
+            3 if quick else 6 if is_daily else 30)
         self.prose_characters = (300_000 if quick else
-                                 1_500_000 if is_daily else 4_000_000)
+                                 1_000_000 if is_daily else 4_000_000)
+        self.first_step = 4 if quick else 1
         self.code_point_step = 29 if quick else 1
         self.alike_step = 16 if is_daily else 1
         self.alone_step = 997 if quick else 97
@@ -112,7 +116,7 @@ def code_points(rng, effort, _):
     packed = []
     start = rng.randrange(max(effort.code_point_step, effort.alike_step))
     for code in wanted_code_points(start, effort.code_point_step,
-                                   effort.alike_step):
+                                   effort.alike_step, effort.first_step):
         packed.append(framed(chr(code), brief=code >= 0x40000))
         if len(packed) == 64:
             yield "".join(packed)
@@ -120,11 +124,11 @@ def code_points(rng, effort, _):
     yield "".join(packed)
 
 
-def wanted_code_points(start, step, alike_step=1):
-    """Those below U+3000, one in `step` of the others, and where one is like
-    the next, of those one in `alike_step`."""
+def wanted_code_points(start, step, alike_step=1, first_step=1):
+    """One in `first_step` of those below U+3000, one in `step` of the others,
+    and where one is like the next, of those one in `alike_step`."""
     at = 0x3000
-    yield from range(at)
+    yield from one_in(first_step, start, 0, at)
     for alike in ALIKE:
         yield from one_in(step, start, at, alike.start)
         yield from one_in(max(step, alike_step), start, alike.start,
@@ -147,7 +151,8 @@ def framed(c, brief):
 def code_points_alone(rng, effort, _):
     """A sample of the code points, one to a text."""
     step = effort.alone_step
-    for code in wanted_code_points(rng.randrange(step), step):
+    for code in wanted_code_points(rng.randrange(step), step,
+                                   first_step=effort.first_step):
         yield chr(code)
 
 

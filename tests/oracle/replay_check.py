@@ -49,6 +49,7 @@ class Trace(typing.NamedTuple):
     name: str
     options: tuple = ()
     is_shared: bool = True  # the replay's cache can be as good
+    is_daily: bool = True
 
     def __str__(self):
         return " ".join((self.command, self.name, *self.options))
@@ -58,7 +59,8 @@ TRACES = [
     Trace("nat", "1.9.0_toolcall_3req.json.gz"),
     # Answers with reasoning that does not come back: some calls cannot be
     # sent behind the answer before, and begin sessions of their own.
-    Trace("nat", "1.9.0_nested_2req.json.gz", is_shared=False),
+    Trace("nat", "1.9.0_nested_2req.json.gz", is_shared=False,
+          is_daily=False),
     Trace("nat", "1.9.0_nested_2req.json.gz", ("--rows", "messages")),
     Trace("telemetry", "tel8.jsonl.gz", ("--speedup", "20")),
 ]
@@ -70,14 +72,15 @@ class Refused(typing.NamedTuple):
     options: tuple = ()  # of the conversion
     without: str = ""  # an option that the command is then without
     output_max: int | None = None  # of the server's answers, tokens
+    is_daily: bool = True
 
 
 REFUSED_TRACE = TRACES[0]
 REFUSED = [
     Refused("block-size", without="--isl-block-size"),
-    Refused("whole-rows", ("--rows", "whole")),
+    Refused("whole-rows", ("--rows", "whole"), is_daily=False),
     Refused("few-requests", ("--timestamps", "none"),
-            without="--num-conversations"),
+            without="--num-conversations", is_daily=False),
     # The endpoint that is called is set to chat below.
     Refused("template", ("--endpoint", "completions")),
     Refused("output", output_max=20),
@@ -271,14 +274,20 @@ def job():
     harness.add_arguments(parser)
     parser.add_argument("--late", type=float, metavar="MS",
                         help="no turn may come later than this")
+    parser.add_argument("--daily", action="store_true",
+                        help="without some of the runs, of which each starts "
+                             "aiperf")
     options = parser.parse_args()
+    traces, refusals = ([one for one in all_of_them
+                         if one.is_daily or not options.daily]
+                        for all_of_them in (TRACES, REFUSED))
     options.tracebake = options.tracebake.resolve()
     good = True
     with tempfile.TemporaryDirectory() as home:
         os.environ.update(HF_HOME=home, HF_HUB_OFFLINE="1",
                           HF_HUB_CACHE=str(Path(home, "hub")))
         make_hub_cache(options.tokenizers / TOKENIZER, Path(home))
-        for number, trace in enumerate(TRACES):
+        for number, trace in enumerate(traces):
             folder = Path(home, str(number))
             folder.mkdir()
             command, calls = convert(options, trace, folder)
@@ -291,7 +300,7 @@ def job():
                     good = False
         with ThreadPoolExecutor(REFUSED_AT_ONCE) as pool:
             good &= all(list(pool.map(
-                lambda one: check_refused(options, one, Path(home)), REFUSED)))
+                lambda one: check_refused(options, one, Path(home)), refusals)))
     return good
 
 

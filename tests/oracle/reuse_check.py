@@ -60,7 +60,7 @@ def recorded(folder):
 
 
 def job(arguments):
-    size = (1 if arguments.quick else 2) << 20
+    size = 1 << (19 if arguments.quick else 21)
     good = True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

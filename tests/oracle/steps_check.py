@@ -91,11 +91,13 @@ def check(arguments, kind, turns, folder, threads):
 
 
 def job(arguments):
+    # Encoding all of the history is seen from 400 turns on.
+    longest = 1000 if arguments.quick else 2000 if arguments.daily else 5000
     good = True
     with tempfile.TemporaryDirectory() as name:
         for kind in (nat, telemetry):
             for threads in (1, 2):
-                for turns in (500, 1000 if arguments.quick else 5000):
+                for turns in (500, longest):
                     good &= check(arguments, kind, turns, Path(name), threads)
     return good
 
@@ -104,6 +106,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     harness.add_arguments(parser)
     parser.add_argument("--quick", action="store_true", help="fewer turns")
+    parser.add_argument("--daily", action="store_true",
+                        help="2,000 turns and not 5,000")
     arguments = parser.parse_args()
     harness.main(lambda: job(arguments))
 

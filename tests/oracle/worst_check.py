@@ -41,20 +41,25 @@ def run(command):
     return process.stdout.decode().splitlines()
 
 
+def instructions(folder, process):
+    """Of one process, all that it and those before it took."""
+    text = Path(folder, f"out.{process}").read_text()
+    return int(re.search(r"^summary: (\d+)", text, re.M)[1])
+
+
 def counted(driver, argument):
-    """By text: the instructions that each of LENGTHS takes."""
+    """By text: the instructions that each of LENGTHS takes. What a process
+    took before it was a process of its own, another like it took, too."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder, "out")
-        lines = run(["valgrind", "--tool=callgrind", "--collect-atstart=no",
-                     "--toggle-collect=encode_text",
-                     "--dump-after=encode_text", f"--callgrind-out-file={out}",
+        lines = run(["valgrind", "--tool=cachegrind", "--cache-sim=no",
+                     f"--cachegrind-out-file={folder}/out.%p",
                      driver, argument, *LENGTHS])
-        totals = [int(re.search(r"^totals: (\d+)", Path(
-            f"{out}.{number}").read_text(), re.M)[1])
-            for number in range(1, len(lines) + 1)]
-    names = [line.split()[0] for line in lines]
-    return {name: (short, long) for name, short, long in
-            zip(names[::2], totals[::2], totals[1::2])}
+        taken = {}
+        for line in lines:
+            name, _, without, with_it = line.split()
+            taken.setdefault(name, []).append(
+                instructions(folder, with_it) - instructions(folder, without))
+    return taken
 
 
 def check(driver, name, argument, length):

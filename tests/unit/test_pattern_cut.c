@@ -12,7 +12,11 @@
 #include "pattern_block.h"
 #include "pretokenizer.h"
 
-enum { TEXT_LEN = 400, ROUNDS = 40000 };
+#ifndef TB_ROUNDS // slow builds have fewer
+#define TB_ROUNDS 40000
+#endif
+
+enum { TEXT_LEN = 400, ROUNDS = TB_ROUNDS };
 
 static uint32_t next_random(uint32_t *seed)
 {
