@@ -66,11 +66,8 @@ _Noreturn static void work(struct tb_encoder *encoder, const struct tb_buffer *t
                            bool does_encode)
 {
     struct tb_tokens tokens = {0};
-    if (does_encode) {
+    if (does_encode)
         must(tb_encoder_encode(encoder, tb_buffer_span(text), &tokens), NULL);
-        if (!tokens.count)
-            exit(1);
-    }
     exit(0);
 }
 
