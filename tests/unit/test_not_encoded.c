@@ -249,7 +249,7 @@ static void check_counts(const struct tb_stats *stats,
     assert_int_equal(stats->lost_record_count, 0);
 }
 
-/* Several megabytes make several batches, for several workers. */
+/* 800 KB make several batches, for several workers. */
 static struct tb_buffer rows_of(const struct shape *shape, tb_rows rows,
                                 unsigned threads, bool is_reusing)
 {
@@ -287,7 +287,7 @@ static void test_a_lost_prompt_costs_itself(void **state)
                                                      : TB_DIALECT_NAT,
                                   .session_count = 20,
                                   .turn_count = 8,
-                                  .step = 500,
+                                  .step = 300,
                                   .has_odd_answers = true};
             tb_rows kind = rows ? TB_ROWS_DELTA : TB_ROWS_WHOLE;
             write_trace(&shape);
