@@ -64,6 +64,12 @@ size_t tb_pattern_scan_deepseek_chain(struct tb_span text, size_t at);
 size_t tb_pattern_cut_deepseek_chain(struct tb_span text, size_t at,
                                      size_t *ends, size_t most);
 
+/* A step that makes each digit a word, and GPT-2's pattern behind it, as one
+ * scanner. */
+size_t tb_pattern_scan_digits_gpt2(struct tb_span text, size_t at);
+size_t tb_pattern_cut_digits_gpt2(struct tb_span text, size_t at, size_t *ends,
+                                  size_t most);
+
 /* Is a match found at every place, so that matches follow each other without
  * gaps? True of all but the patterns that pick something out. */
 bool tb_pattern_is_gapless(tb_pattern_scan scan);

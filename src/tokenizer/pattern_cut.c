@@ -105,16 +105,16 @@ void tb_pattern_block(const uint8_t *bytes, struct tb_pattern_block *block)
 
 /* How patterns differ, as far as ASCII goes. */
 struct style {
-    bool has_blank_only;   /* nothing but a ' ' goes in front of letters; it
-                              does so before digits too */
-    bool is_cased;         /* upper case behind lower case begins a word */
-    bool has_contractions; /* of cased words: at their end, not alone */
-    bool has_newlines;     /* signs take line ends along, \s*[\r\n]+ is one */
-    bool has_slashes;      /* ... and take slashes along behind those */
-    unsigned most_digits;  /* 0: any number */
-    bool is_deepseek;      /* an apostrophe is a sign like all, what is not
-                              printed is none; white space before a number is
-                              one word */
+    bool has_blank_only;    /* nothing but a ' ' goes in front of letters; it
+                               does so before digits too */
+    bool is_cased;          /* upper case behind lower case begins a word */
+    bool has_contractions;  /* of cased words: at their end, not alone */
+    bool has_newlines;      /* signs take line ends along, \s*[\r\n]+ is one */
+    bool has_slashes;       /* ... and take slashes along behind those */
+    unsigned most_digits;   /* 0: any number */
+    bool has_numbers_apart; /* white space before a number is one word */
+    bool is_deepseek;       /* an apostrophe is a sign like all, what is not
+                               printed is none */
 };
 
 // The bits of `run` that lie in a row with those of `from`, and behind them.
@@ -194,12 +194,12 @@ TB_INLINE uint64_t word_starts(const struct tb_pattern_block *block,
     if (style.is_cased)
         letter_starts |= block->upper & (letter & ~block->upper) << 1;
     uint64_t digit_starts = number_starts(block->digit, style.most_digits);
-    if (style.has_blank_only)
+    if (style.has_blank_only && !style.has_numbers_apart)
         digit_starts &= ~(blank << 1);
     uint64_t space_starts = space & ~(space << 1);
     // The last of a run goes to what follows, or stands alone.
     uint64_t space_ends = space & ~(block->space >> 1);
-    if (style.is_deepseek)
+    if (style.has_numbers_apart)
         space_ends &= ~(block->digit >> 1);
     uint64_t starts =
         1 | letter_starts | free_signs | digit_starts | space_starts;
@@ -337,7 +337,17 @@ size_t tb_pattern_cut_kimi(struct tb_span text, size_t at, size_t *ends,
 size_t tb_pattern_cut_deepseek_chain(struct tb_span text, size_t at,
                                      size_t *ends, size_t most)
 {
-    const struct style style = {
-        .has_newlines = true, .most_digits = 3, .is_deepseek = true};
+    const struct style style = {.has_newlines = true,
+                                .most_digits = 3,
+                                .has_numbers_apart = true,
+                                .is_deepseek = true};
     return cut(text, at, ends, most, tb_pattern_scan_deepseek_chain, style);
+}
+
+size_t tb_pattern_cut_digits_gpt2(struct tb_span text, size_t at, size_t *ends,
+                                  size_t most)
+{
+    const struct style style = {
+        .has_blank_only = true, .most_digits = 1, .has_numbers_apart = true};
+    return cut(text, at, ends, most, tb_pattern_scan_digits_gpt2, style);
 }

@@ -308,8 +308,8 @@ static tb_status replace_spaces(struct cut cut,
     // What is put in front belongs to the first character, if that is here.
     size_t origin_len = 0;
     if (origin.len)
-        origin_len =
-            text->len + origin.len + (mark.len - 1) * tb_span_count(origin, ' ');
+        origin_len = text->len + origin.len +
+                     (mark.len - 1) * tb_span_count(origin, ' ');
     TB_TRY(tb_buffer_append_replacing(text, piece->text, ' ', mark));
     *piece = (struct piece){tb_buffer_span(text), origin_len};
     return TB_OK;
@@ -423,22 +423,35 @@ static bool is_isolating(const struct tb_pretokenizer_step *step)
            !step->has_prefix_space;
 }
 
-static bool is_deepseek_chain(const struct tb_pretokenizer *pretokenizer)
+/* Steps one after the other that are known as one scanner. */
+static const struct chain {
+    tb_pattern_scan steps[3];
+    size_t step_count;
+    tb_pattern_cut cut;
+} chains[] = {
+    {{tb_pattern_scan_digits3, tb_pattern_scan_cjk, tb_pattern_scan_deepseek},
+     3,
+     tb_pattern_cut_deepseek_chain},
+    {{tb_scan_numeric, tb_pattern_scan_gpt2}, 2, tb_pattern_cut_digits_gpt2},
+};
+
+static bool is_chain(const struct tb_pretokenizer *pretokenizer,
+                     const struct chain *chain)
 {
-    const struct tb_pretokenizer_step *steps = pretokenizer->steps;
-    return pretokenizer->step_count == 3 && is_isolating(&steps[0]) &&
-           is_isolating(&steps[1]) && is_isolating(&steps[2]) &&
-           steps[0].scan == tb_pattern_scan_digits3 &&
-           steps[1].scan == tb_pattern_scan_cjk &&
-           steps[2].scan == tb_pattern_scan_deepseek;
+    bool is_it = pretokenizer->step_count == chain->step_count;
+    for (size_t i = 0; i < chain->step_count && is_it; i++)
+        is_it = is_isolating(&pretokenizer->steps[i]) &&
+                pretokenizer->steps[i].scan == chain->steps[i];
+    return is_it;
 }
 
 tb_pattern_cut
 tb_pretokenizer_only_cut(const struct tb_pretokenizer *pretokenizer)
 {
     const struct tb_pretokenizer_step *step = &pretokenizer->steps[0];
-    if (is_deepseek_chain(pretokenizer))
-        return tb_pattern_cut_deepseek_chain;
+    for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++)
+        if (is_chain(pretokenizer, &chains[i]))
+            return chains[i].cut;
     bool is_only = pretokenizer->step_count == 1 && !step->has_prefix_space;
     return is_only && is_plain(step) ? tb_pattern_cut_of(step->scan) : NULL;
 }
