@@ -228,12 +228,12 @@ static void test_buffer(void **state)
     assert_int_equal(tb_buffer_append_replacing(&buffer, TB_SPAN(" a b  "), ' ',
                                                 TB_SPAN("<eight>!")),
                      TB_OK);
-    assert_int_equal(tb_buffer_append_replacing(&buffer, TB_SPAN("-a-"), '-',
-                                                TB_SPAN("+")),
-                     TB_OK);
-    assert_true(tb_span_equal(
-        tb_buffer_span(&buffer),
-        TB_SPAN("<eight>!a<eight>!b<eight>!<eight>!+a+")));
+    assert_int_equal(
+        tb_buffer_append_replacing(&buffer, TB_SPAN("-a-"), '-', TB_SPAN("+")),
+        TB_OK);
+    assert_true(
+        tb_span_equal(tb_buffer_span(&buffer),
+                      TB_SPAN("<eight>!a<eight>!b<eight>!<eight>!+a+")));
     uint8_t many[1000] = {0};
     assert_int_equal(tb_buffer_append(&buffer, SPAN_OF(many, sizeof(many))),
                      TB_ERR_LIMIT);
