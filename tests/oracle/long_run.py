@@ -31,7 +31,7 @@ import ids_oracle
 def settings_of(options, seed):
     """What the other scripts have as their options."""
     return Namespace(**{**vars(options), "seed": seed, "stage": None,
-                        "only": None})
+                        "only": None, "table": False})
 
 
 def check_ids(options, seed, name):
