@@ -120,7 +120,7 @@ bool tb_hub_name_of_folder(const char *folder, struct tb_hub_name *name)
     int org_len = border ? (int)(border - repo) : 0;
     return tb_path_format(text, sizeof(text), "%.*s%s%s", org_len, repo,
                           border ? "/" : "", border ? border + 2 : repo) &&
-           tb_hub_name_parse(text, name);
+           tb_hub_name_parse(text, name) && !name->has_revision;
 }
 
 bool tb_hub_name_is_bare(const struct tb_hub_name *name)

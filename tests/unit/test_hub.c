@@ -98,6 +98,8 @@ static void test_names_of_folders(void **state)
     assert_false(tb_hub_name_of_folder("datasets--org--name", &name));
     assert_false(tb_hub_name_of_folder("models--", &name));
     assert_false(tb_hub_name_of_folder("models--a--b--c", &name));
+    // It has no revision: that is what the folders in it are called after.
+    assert_false(tb_hub_name_of_folder("models--org--name@v2", &name));
 }
 
 /* ---- header fields ---- */
