@@ -198,34 +198,12 @@ static tb_status replace(const struct tb_normalizer_step *step,
     return TB_OK;
 }
 
-/* How much of a normalised text stands for its first character: what that
- * becomes alone, as far as it still stands there, and one character in any
- * case, which it may have joined. */
-static size_t origin_of(struct tb_span alone, struct tb_span made)
-{
-    uint32_t code_point;
-    if (alone.len == 0 || made.len == 0)
-        return 0;
-    size_t first_len = tb_utf8_decode(made, 0, &code_point);
-    size_t len = tb_span_common_prefix(alone, made);
-    while (len > 0 && len < made.len && (made.ptr[len] & 0xC0) == 0x80)
-        len--;
-    return len < first_len ? first_len : len;
-}
-
 static tb_status normalize(enum tb_normal_form form, struct tb_span text,
                            struct tb_buffer *out, size_t *origin_len)
 {
-    struct tb_span first = {text.ptr, *origin_len};
-    TB_TRY(tb_normalize(first, form, out));
-    size_t alone_len = out->len;
-    TB_TRY(tb_normalize(text, form, out));
-    struct tb_span made = tb_span_from(tb_buffer_span(out), alone_len);
-    *origin_len = origin_of((struct tb_span){out->ptr, alone_len}, made);
-    if (alone_len)
-        memmove(out->ptr, made.ptr, made.len);
-    out->len = made.len;
-    return TB_OK;
+    if (*origin_len)
+        TB_TRY(tb_normalize_origin(text, *origin_len, form, origin_len));
+    return tb_normalize(text, form, out);
 }
 
 static void strip(const struct tb_normalizer_step *step, struct tb_span *text,

@@ -14,7 +14,8 @@
 #include "unicode.h"
 #include "utf8.h"
 
-/* Code points of one piece, each with its canonical combining class above. */
+/* Code points of one piece, each with its canonical combining class above, and
+ * above that whether it is one more than the text has. */
 struct piece {
     int32_t *items;
     size_t count;
@@ -27,8 +28,14 @@ enum {
     CLASS_SHIFT = 21,
     CODE_POINT_BITS = (1 << CLASS_SHIFT) - 1,
     CLASS_COUNT = 256,
-    SHORT_RUN = 24, /* marks; insertion beats counting up to here */
+    IS_MORE = 1 << 29, /* not the first that a character was taken apart into */
+    SHORT_RUN = 24,    /* marks; insertion beats counting up to here */
 };
+
+static int32_t class_of(int32_t item)
+{
+    return item >> CLASS_SHIFT & (CLASS_COUNT - 1);
+}
 
 static bool is_plain(uint32_t code_point, enum tb_normal_form form)
 {
@@ -83,9 +90,11 @@ static tb_status add_decomposed(struct piece *piece, uint32_t code_point,
             (utf8proc_ssize_t)room, options, NULL);
     } while (need > room);
 
-    int32_t *end = piece->items + piece->count + need;
-    for (int32_t *item = end - need; item < end; item++)
+    int32_t *first = piece->items + piece->count;
+    for (int32_t *item = first; item < first + need; item++) {
         *item |= utf8proc_get_property(*item)->combining_class << CLASS_SHIFT;
+        *item |= item > first ? IS_MORE : 0;
+    }
     piece->count += need;
     return TB_OK;
 }
@@ -95,8 +104,7 @@ static void sort_short_run(int32_t *items, size_t count)
     for (size_t i = 1; i < count; i++) {
         int32_t item = items[i];
         size_t at = i;
-        for (; at > 0 && items[at - 1] >> CLASS_SHIFT > item >> CLASS_SHIFT;
-             at--)
+        for (; at > 0 && class_of(items[at - 1]) > class_of(item); at--)
             items[at] = items[at - 1];
         items[at] = item;
     }
@@ -110,21 +118,20 @@ static void sort_long_run(int32_t *items, size_t count, int32_t *spare)
 
     for (size_t i = 0; i < count; i++) {
         spare[i] = items[i];
-        ends[items[i] >> CLASS_SHIFT]++;
+        ends[class_of(items[i])]++;
     }
     for (size_t i = 1; i < CLASS_COUNT; i++)
         ends[i] += ends[i - 1];
     for (size_t i = count; i-- > 0;)
-        items[--ends[spare[i] >> CLASS_SHIFT]] = spare[i];
+        items[--ends[class_of(spare[i])]] = spare[i];
 }
 
-/* Sorts every run of marks by combining class, equal ones staying in order,
- * and takes the classes off. */
+/* Sorts every run of marks by combining class, equal ones staying in order. */
 static tb_status order_marks(struct piece *piece)
 {
     for (size_t at = 0; at < piece->count;) {
         size_t end = at;
-        while (end < piece->count && piece->items[end] >> CLASS_SHIFT != 0)
+        while (end < piece->count && class_of(piece->items[end]) != 0)
             end++;
         size_t run = end - at;
         if (run > SHORT_RUN) {
@@ -135,9 +142,14 @@ static tb_status order_marks(struct piece *piece)
         }
         at = end + 1;
     }
+    return TB_OK;
+}
+
+// Leaves nothing but the code points.
+static void take_classes_off(struct piece *piece)
+{
     for (size_t i = 0; i < piece->count; i++)
         piece->items[i] &= CODE_POINT_BITS;
-    return TB_OK;
 }
 
 static void compose(struct piece *piece, utf8proc_option_t options)
@@ -163,10 +175,10 @@ static utf8proc_option_t options_of(enum tb_normal_form form)
     return (utf8proc_option_t)options;
 }
 
-/* Appends the piece that begins at `*at` and moves `*at` behind it. */
-static tb_status append_piece(struct tb_span text, size_t *at,
-                              enum tb_normal_form form, struct piece *piece,
-                              struct tb_buffer *out)
+/* Takes the piece that begins at `*at` apart, in order, and moves `*at` behind
+ * it. */
+static tb_status read_piece(struct tb_span text, size_t *at,
+                            enum tb_normal_form form, struct piece *piece)
 {
     utf8proc_option_t options = options_of(form);
     uint32_t code_point;
@@ -181,7 +193,17 @@ static tb_status append_piece(struct tb_span text, size_t *at,
         len = tb_utf8_decode(text, *at, &code_point);
     } while (!is_plain(code_point, form));
 
-    TB_TRY(order_marks(piece));
+    return order_marks(piece);
+}
+
+/* Appends the piece that begins at `*at` and moves `*at` behind it. */
+static tb_status append_piece(struct tb_span text, size_t *at,
+                              enum tb_normal_form form, struct piece *piece,
+                              struct tb_buffer *out)
+{
+    utf8proc_option_t options = options_of(form);
+    TB_TRY(read_piece(text, at, form, piece));
+    take_classes_off(piece);
     if (options & UTF8PROC_COMPOSE)
         compose(piece, options);
 
@@ -221,6 +243,137 @@ tb_status tb_normalize(struct tb_span text, enum tb_normal_form form,
 done:
     if (status != TB_OK)
         out->len = old_len;
+    tb_memory_free(piece.items);
+    tb_memory_free(piece.spare);
+    return status;
+}
+
+/* ---- origins --------------------------------------------------------------
+ */
+
+/* What came out and how far that is into what went in, in characters. */
+struct origin {
+    size_t end;      /* characters of the text whose origin is asked for */
+    size_t read;     /* characters that what came out stands for */
+    size_t made_len; /* bytes that stand for the first `end` */
+    bool is_over;    /* something stands for a later one */
+};
+
+/* Another character that came out; `taken` is of how many characters it was
+ * made, 0 for one that is more than the text has: it stands where the one
+ * before stands. */
+static void put_out(struct origin *origin, int32_t code_point, size_t taken)
+{
+    uint8_t bytes[TB_UTF8_MAX_LEN];
+    size_t place = origin->read - (taken == 0 && origin->read > 0);
+    origin->is_over |= place >= origin->end;
+    if (origin->is_over)
+        return;
+    origin->made_len += tb_utf8_encode((uint32_t)code_point, bytes);
+    origin->read += taken;
+}
+
+/* The character that both become, or a negative number. */
+static int32_t pair_of(int32_t starter, int32_t next, utf8proc_option_t options)
+{
+    int32_t both[] = {starter, next};
+    return utf8proc_normalize_utf32(both, 2, options) == 1 ? both[0] : -1;
+}
+
+/* Composes as Unicode says (UAX 15), with the count of what each was made of:
+ * a mark joins the last starter unless one of its class or above stands
+ * between, and what does not join comes out behind it. */
+static void put_composed(struct origin *origin, struct piece *piece,
+                         utf8proc_option_t options)
+{
+    size_t kept = 0; // marks behind the starter, moved to the front
+    size_t taken = 0;
+    int32_t starter = -1, class_before = -1;
+    for (size_t i = 0; i <= piece->count && !origin->is_over; i++) {
+        bool is_end = i == piece->count;
+        int32_t item = is_end ? 0 : piece->items[i];
+        int32_t code_point = item & CODE_POINT_BITS, class = class_of(item);
+        size_t more = !is_end && !(item & IS_MORE);
+        if (!is_end && starter >= 0 && class_before < class) {
+            int32_t joined = pair_of(starter, code_point, options);
+            if (joined >= 0) {
+                starter = joined;
+                taken += more;
+                continue;
+            }
+        }
+        if (!is_end && starter >= 0 && class != 0) {
+            class_before = class;
+            piece->items[kept++] = item;
+            continue;
+        }
+        if (starter >= 0)
+            put_out(origin, starter, taken);
+        for (size_t k = 0; k < kept; k++)
+            put_out(origin, piece->items[k] & CODE_POINT_BITS,
+                    !(piece->items[k] & IS_MORE));
+        kept = 0;
+        starter = class_before = -1;
+        if (is_end)
+            break;
+        if (class != 0) {
+            put_out(origin, code_point, more);
+        } else {
+            starter = code_point;
+            taken = more;
+        }
+    }
+}
+
+static void put_decomposed(struct origin *origin, const struct piece *piece)
+{
+    for (size_t i = 0; i < piece->count && !origin->is_over; i++)
+        put_out(origin, piece->items[i] & CODE_POINT_BITS,
+                !(piece->items[i] & IS_MORE));
+}
+
+static void put_plain(struct origin *origin, struct tb_span text)
+{
+    for (size_t at = 0; at < text.len && !origin->is_over;) {
+        uint32_t code_point;
+        at += tb_utf8_decode(text, at, &code_point);
+        put_out(origin, (int32_t)code_point, 1);
+    }
+}
+
+static size_t count_characters(struct tb_span text)
+{
+    size_t count = 0;
+    uint32_t code_point;
+    for (size_t at = 0; at < text.len; count++)
+        at += tb_utf8_decode(text, at, &code_point);
+    return count;
+}
+
+tb_status tb_normalize_origin(struct tb_span text, size_t origin_len,
+                              enum tb_normal_form form, size_t *made_len)
+{
+    tb_status status = TB_OK;
+    utf8proc_option_t options = options_of(form);
+    struct tb_span first = {text.ptr, origin_len};
+    struct origin origin = {.end = count_characters(first)};
+    struct piece piece = {0};
+    for (size_t at = 0; at < text.len && !origin.is_over;) {
+        size_t piece_at;
+        if (skip_plain(text, at, form, &piece_at) == text.len)
+            piece_at = text.len;
+        put_plain(&origin, (struct tb_span){text.ptr + at, piece_at - at});
+        at = piece_at;
+        if (at == text.len || origin.is_over)
+            break;
+        TB_TRY_DONE(read_piece(text, &at, form, &piece));
+        if (options & UTF8PROC_COMPOSE)
+            put_composed(&origin, &piece, options);
+        else
+            put_decomposed(&origin, &piece);
+    }
+    *made_len = origin.made_len;
+done:
     tb_memory_free(piece.items);
     tb_memory_free(piece.spare);
     return status;

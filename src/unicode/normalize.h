@@ -39,4 +39,13 @@ TB_NODISCARD tb_status tb_normalize(struct tb_span text,
                                     enum tb_normal_form form,
                                     struct tb_buffer *out);
 
+/* How many bytes of `text` in `form` stand for its first `origin_len` bytes, as
+ * alignments of Hugging Face's NormalizedString have it: they count characters,
+ * each of what came out for the next ones of what went in, whether it was made
+ * of these or only stands where they stood. TB_ERR_MEMORY. */
+TB_NODISCARD tb_status tb_normalize_origin(struct tb_span text,
+                                           size_t origin_len,
+                                           enum tb_normal_form form,
+                                           size_t *made_len);
+
 #endif

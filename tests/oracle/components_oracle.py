@@ -485,6 +485,28 @@ def cases_of_tokens(rng, effort):
             probe(), None, byte_level(), added_cases.SPECIAL, **others)
 
 
+# Characters that join, change places with or come apart from their neighbours.
+NEIGHBOURS = ("a", "x", "1", " ", "e\u0301", "\u00e9", "\u0130", "\u0301",
+              "\u0307", "\u0323", "\u0344", "\u0345", "\u064e", "\u093c",
+              "\u0958", "\u1112", "\u1161", "\u11a8", "\u11ab", "\uac00",
+              "\u1e69", "\u304b", "\u3099", "\ufb01", "\ufdfa")
+
+
+def cases_of_origins():
+    """What stands for the text's first character, through two normalizers: each
+    character is a piece, and those that do begin with U+2581."""
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        for before in ("prepend", "Lowercase"):
+            yield f"origin {before} {form}", tokenizer_json(
+                probe(), normalizers(NORMALIZERS[before], NORMALIZERS[form]),
+                pre_tokenizers(split(Regex="."), metaspace("first", False)))
+
+
+def texts_of_neighbours(rng):
+    for _ in range(500):
+        yield "".join(rng.choices(NEIGHBOURS, k=rng.randint(1, 6)))
+
+
 def random_case(rng, models):
     name = rng.choice([*models, "probe", "probe", "probe"])
     model = probe() if name == "probe" else models[name]
@@ -649,6 +671,11 @@ def check_fixed(folder, options, effort):
             rng = random.Random(f"{options.seed} {name}")
             results[name] = check_case(
                 name, case, thorough_texts(rng, effort), folder, options)
+    rng = random.Random(f"{options.seed} origins")
+    for name, case in cases_of_origins():
+        if is_wanted(name, options):
+            results[name] = check_case(
+                name, case, list(texts_of_neighbours(rng)), folder, options)
     rng = random.Random(f"{options.seed} tokens")
     for name, case in cases_of_tokens(rng, effort):
         if is_wanted(name, options):

@@ -578,9 +578,51 @@ static void test_every_allocation_of_normalizing_fails_once(void **state)
     tb_buffer_release(&text);
 }
 
+/* What Hugging Face's tokenizers 0.23 tell as the offsets of characters, of
+ * texts whose first character was one, or one and an x that was put in front.
+ */
+static void test_origins(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t origin_len;
+        enum tb_normal_form form;
+        size_t made_len;
+    } cases[] = {
+        {"\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB", 3, TB_NFC, 3},
+        {"x\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB", 4, TB_NFKC, 4},
+        {"\xED\x95\x9C", 3, TB_NFD, 9},
+        {"x\xED\x95\x9C", 4, TB_NFD, 10},
+        {"\xC4\xB0\xD9\x8E", 2, TB_NFD, 1},
+        {"e\xCC\x81\xCC\xA3", 1, TB_NFC, 3},
+        {"xe\xCC\x81\xCC\xA3", 2, TB_NFC, 4},
+        {"\xC3\xA9\xCC\xA3", 2, TB_NFD, 1},
+        {"\xCD\x84\xCC\xA3", 2, TB_NFC, 2},
+        {"x\xCD\x84\xCC\xA3", 3, TB_NFC, 3},
+        {"\xCD\x85\xCD\x84", 2, TB_NFKD, 4},
+        {"x\xCD\x85\xCD\x84", 3, TB_NFKD, 5},
+        {"\xEF\xB7\xBA", 3, TB_NFKD, 33},
+        {"x\xCD\x84", 3, TB_NFC, 5},
+        {"x\xE1\xB9\xA9\xCC\xA3", 4, TB_NFC, 4},
+        {"plain", 1, TB_NFC, 1},
+        {"e\xCC\x81", 0, TB_NFC, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t made_len;
+        assert_int_equal(tb_normalize_origin(tb_span_of(cases[i].text),
+                                             cases[i].origin_len, cases[i].form,
+                                             &made_len),
+                         TB_OK);
+        if (made_len != cases[i].made_len)
+            fail_msg("case %zu: %zu", i, made_len);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_origins),
         cmocka_unit_test(test_categories_have_as_many_members_as_in_16),
         cmocka_unit_test(test_flags_have_as_many_members_as_they_should),
         cmocka_unit_test(test_properties_of_single_code_points),
