@@ -280,56 +280,72 @@ static int32_t pair_of(int32_t starter, int32_t next, utf8proc_option_t options)
     return utf8proc_normalize_utf32(both, 2, options) == 1 ? both[0] : -1;
 }
 
+// Puts out items that nothing has joined.
+static void put_items(struct origin *origin, const int32_t *items, size_t count)
+{
+    for (size_t i = 0; i < count && !origin->is_over; i++)
+        put_out(origin, items[i] & CODE_POINT_BITS, !(items[i] & IS_MORE));
+}
+
+/* A starter that marks may still join, and those that did not. */
+struct open_starter {
+    int32_t code_point;   /* negative: none */
+    size_t taken;         /* characters of the text that are in it */
+    int32_t class_before; /* of the mark behind it; -1: none */
+    size_t kept_count;    /* marks behind it, at the front of the piece */
+};
+
+static void open_starter(struct open_starter *open, int32_t item)
+{
+    *open = (struct open_starter){.code_point = item & CODE_POINT_BITS,
+                                  .taken = !(item & IS_MORE),
+                                  .class_before = -1};
+}
+
+static void close_starter(struct origin *origin, struct open_starter *open,
+                          const struct piece *piece)
+{
+    if (open->code_point >= 0)
+        put_out(origin, open->code_point, open->taken);
+    put_items(origin, piece->items, open->kept_count);
+    *open = (struct open_starter){.code_point = -1, .class_before = -1};
+}
+
+static bool join_starter(struct open_starter *open, int32_t item,
+                         utf8proc_option_t options)
+{
+    if (open->code_point < 0 || open->class_before >= class_of(item))
+        return false;
+    int32_t joined = pair_of(open->code_point, item & CODE_POINT_BITS, options);
+    if (joined < 0)
+        return false;
+    open->code_point = joined;
+    open->taken += !(item & IS_MORE);
+    return true;
+}
+
 /* Composes as Unicode says (UAX 15), with the count of what each was made of:
- * a mark joins the last starter unless one of its class or above stands
- * between, and what does not join comes out behind it. */
+ * a character joins the last starter unless one of its class or above stands
+ * between, and marks that do not join come out behind it. */
 static void put_composed(struct origin *origin, struct piece *piece,
                          utf8proc_option_t options)
 {
-    size_t kept = 0; // marks behind the starter, moved to the front
-    size_t taken = 0;
-    int32_t starter = -1, class_before = -1;
-    for (size_t i = 0; i <= piece->count && !origin->is_over; i++) {
-        bool is_end = i == piece->count;
-        int32_t item = is_end ? 0 : piece->items[i];
-        int32_t code_point = item & CODE_POINT_BITS, class = class_of(item);
-        size_t more = !is_end && !(item & IS_MORE);
-        if (!is_end && starter >= 0 && class_before < class) {
-            int32_t joined = pair_of(starter, code_point, options);
-            if (joined >= 0) {
-                starter = joined;
-                taken += more;
-                continue;
-            }
-        }
-        if (!is_end && starter >= 0 && class != 0) {
-            class_before = class;
-            piece->items[kept++] = item;
+    struct open_starter open = {.code_point = -1, .class_before = -1};
+    for (size_t i = 0; i < piece->count && !origin->is_over; i++) {
+        int32_t item = piece->items[i];
+        if (join_starter(&open, item, options))
             continue;
-        }
-        if (starter >= 0)
-            put_out(origin, starter, taken);
-        for (size_t k = 0; k < kept; k++)
-            put_out(origin, piece->items[k] & CODE_POINT_BITS,
-                    !(piece->items[k] & IS_MORE));
-        kept = 0;
-        starter = class_before = -1;
-        if (is_end)
-            break;
-        if (class != 0) {
-            put_out(origin, code_point, more);
+        if (class_of(item) == 0) {
+            close_starter(origin, &open, piece);
+            open_starter(&open, item);
+        } else if (open.code_point < 0) {
+            put_items(origin, &item, 1);
         } else {
-            starter = code_point;
-            taken = more;
+            open.class_before = class_of(item);
+            piece->items[open.kept_count++] = item;
         }
     }
-}
-
-static void put_decomposed(struct origin *origin, const struct piece *piece)
-{
-    for (size_t i = 0; i < piece->count && !origin->is_over; i++)
-        put_out(origin, piece->items[i] & CODE_POINT_BITS,
-                !(piece->items[i] & IS_MORE));
+    close_starter(origin, &open, piece);
 }
 
 static void put_plain(struct origin *origin, struct tb_span text)
@@ -370,7 +386,7 @@ tb_status tb_normalize_origin(struct tb_span text, size_t origin_len,
         if (options & UTF8PROC_COMPOSE)
             put_composed(&origin, &piece, options);
         else
-            put_decomposed(&origin, &piece);
+            put_items(&origin, piece.items, piece.count);
     }
     *made_len = origin.made_len;
 done:

@@ -578,6 +578,30 @@ static void test_every_allocation_of_normalizing_fails_once(void **state)
     tb_buffer_release(&text);
 }
 
+static void test_every_allocation_of_an_origin_fails_once(void **state)
+{
+    (void)state;
+    struct tb_buffer text = TB_BUFFER(10000);
+    for (size_t i = 0; i < 400; i++)
+        assert_int_equal(tb_buffer_append(&text, TB_SPAN(u8"\u0301\u0316")),
+                         TB_OK);
+    long request = 0;
+    tb_status status;
+    do {
+        size_t made_len = 0;
+        tb_memory_fail_after(request);
+        status =
+            tb_normalize_origin(tb_buffer_span(&text), 2, TB_NFC, &made_len);
+        tb_memory_fail_after(-1);
+        assert_true(status == TB_OK || status == TB_ERR_MEMORY);
+        assert_int_equal(made_len, status == TB_OK ? 2 : 0);
+        request += status != TB_OK;
+    } while (status != TB_OK);
+    // the piece and the spare for sorting at least
+    assert_true(request >= 2);
+    tb_buffer_release(&text);
+}
+
 /* What Hugging Face's tokenizers 0.23 tell as the offsets of characters, of
  * texts whose first character was one, or one and an x that was put in front.
  */
@@ -642,6 +666,7 @@ int main(void)
         cmocka_unit_test(test_malformed_text_does_no_harm),
         cmocka_unit_test(test_normalizing_past_the_cap),
         cmocka_unit_test(test_every_allocation_of_normalizing_fails_once),
+        cmocka_unit_test(test_every_allocation_of_an_origin_fails_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
